@@ -4,7 +4,7 @@
  */
 import type { Store } from "cinnabar";
 import { Channel } from "cinnabar/waiting";
-import type { Context, Input } from "./route.ts";
+import { type Context, type Input, type Route, route } from "./route.ts";
 import { untraced } from "./trace.ts";
 
 /** What a page may leave unread before it is let go; it connects again when it is awake. */
@@ -60,12 +60,19 @@ function channelTo(heard: { change(event: unknown): void; resumed(): void }, sto
   });
 }
 
-/** A stream of what is announced for an example. */
-export async function followEvents(
-  { store }: Context,
-  input: Input<unknown, unknown, unknown>,
-  name: string,
-): Promise<void> {
+/** The route on which pages hear what is announced for an example. */
+export const eventsRoute = (example: string, summary: string): Route =>
+  route({
+    method: "GET",
+    url: `/api/examples/${example}/events`,
+    group: "Examples",
+    summary,
+    answers: "A stream of events.",
+    media: "text/event-stream",
+    run: (context, input) => followEvents(context, input, example),
+  });
+
+async function followEvents({ store }: Context, input: Input<unknown, unknown, unknown>, name: string): Promise<void> {
   let stream: EventStream | undefined;
   const heard = {
     change: (event: unknown) => stream?.send("change", event),

@@ -4,7 +4,7 @@
  * learned within a second.
  */
 import { type AdSpec, Ads, type EventOutcome } from "cinnabar/ads";
-import { announce, followEvents } from "../events.ts";
+import { announce, eventsRoute } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, object, oneOf, string } from "../schema.ts";
 import { untraced } from "../trace.ts";
@@ -246,15 +246,7 @@ const ROUTES: readonly Route[] = [
     answers: "How often each ad was shown and clicked.",
     run: (context, { body }) => sendCrowd(context, body.visitors, body.from),
   }),
-  route({
-    method: "GET",
-    url: "/api/examples/ads/events",
-    group,
-    summary: "What is shown, clicked and changed, as server-sent events.",
-    answers: "A stream of events.",
-    media: "text/event-stream",
-    run: (context, input) => followEvents(context, input, NAME),
-  }),
+  eventsRoute(NAME, "What is shown, clicked and changed, as server-sent events."),
 ];
 
 async function make(context: Context, progress: Progress): Promise<void> {

@@ -3,7 +3,7 @@
  * Writing to a member puts them first among the writer's contacts, and makes them heavier among the members.
  */
 import { PrefixIndex, RecentContacts } from "cinnabar/autocomplete";
-import { announce, followEvents } from "../events.ts";
+import { announce, eventsRoute } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { integer, object, oneOf, string } from "../schema.ts";
 import { perStore } from "../work.ts";
@@ -148,15 +148,7 @@ const ROUTES: readonly Route[] = [
     answers: "Nothing.",
     run: (context, { params }) => leave(context, params.name),
   }),
-  route({
-    method: "GET",
-    url: "/api/examples/autocomplete/events",
-    group,
-    summary: "Who joins, leaves and is written to, as server-sent events.",
-    answers: "A stream of events.",
-    media: "text/event-stream",
-    run: (context, input) => followEvents(context, input, EXAMPLE),
-  }),
+  eventsRoute(EXAMPLE, "Who joins, leaves and is written to, as server-sent events."),
 ];
 
 async function make(context: Context, progress: Progress): Promise<void> {

@@ -6,7 +6,7 @@
 import { Chats, type Message } from "cinnabar/chats";
 import { chatHandler } from "cinnabar/chats/http";
 import type { FastifyReply } from "fastify";
-import { announce, followEvents } from "../events.ts";
+import { announce, eventsRoute } from "../events.ts";
 import { type Context, type Input, Problem, type Route, route } from "../route.ts";
 import { integer, object, oneOf, string } from "../schema.ts";
 import { forEachOf, perStore } from "../work.ts";
@@ -235,15 +235,7 @@ const ROUTES: readonly Route[] = [
     media: "text/event-stream",
     run: follow as Route["run"],
   }),
-  route({
-    method: "GET",
-    url: "/api/examples/chat/events",
-    group,
-    summary: "In which rooms something has happened, as server-sent events.",
-    answers: "A stream of events.",
-    media: "text/event-stream",
-    run: (context, input) => followEvents(context, input, NAME),
-  }),
+  eventsRoute(NAME, "In which rooms something has happened, as server-sent events."),
 ];
 
 async function make(context: Context, progress: Progress): Promise<void> {

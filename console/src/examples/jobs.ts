@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Have, JobSearch, type SearchOptions } from "cinnabar/job-search";
-import { announce, followEvents } from "../events.ts";
+import { announce, eventsRoute } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, integer, object, oneOf, type Schema, string } from "../schema.ts";
 import { forEachOf, perStore } from "../work.ts";
@@ -177,15 +177,7 @@ const ROUTES: readonly Route[] = [
     answers: "Candidates, each with what is missing.",
     run: (context, { params, query }) => candidates(context, params.id, query.missing),
   }),
-  route({
-    method: "GET",
-    url: "/api/examples/jobs/events",
-    group,
-    summary: "What is posted and taken down, as server-sent events.",
-    answers: "A stream of events.",
-    media: "text/event-stream",
-    run: (context, input) => followEvents(context, input, NAME),
-  }),
+  eventsRoute(NAME, "What is posted and taken down, as server-sent events."),
 ];
 
 async function make(context: Context, progress: Progress): Promise<void> {

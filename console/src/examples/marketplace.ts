@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type BuyOutcome, Market } from "cinnabar/market";
-import { announce, followEvents } from "../events.ts";
+import { announce, eventsRoute } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { integer, object, oneOf, string } from "../schema.ts";
 import { untraced } from "../trace.ts";
@@ -247,15 +247,7 @@ const ROUTES: readonly Route[] = [
     answers: "How many bought it and how many did not; the money of all before and after.",
     run: (context, { body }) => rush(context, body),
   }),
-  route({
-    method: "GET",
-    url: "/api/examples/marketplace/events",
-    group,
-    summary: "What is listed, taken back and bought, as server-sent events.",
-    answers: "A stream of events.",
-    media: "text/event-stream",
-    run: (context, input) => followEvents(context, input, NAME),
-  }),
+  eventsRoute(NAME, "What is listed, taken back and bought, as server-sent events."),
 ];
 
 /** Seller, what they have, and what it costs. */

@@ -1,6 +1,6 @@
 /** News: links that people post and vote on, by score or time, as a whole or in groups (`cinnabar/board`). */
 import { Board } from "cinnabar/board";
-import { announce, followEvents } from "../events.ts";
+import { announce, eventsRoute } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, integer, object, oneOf, string } from "../schema.ts";
 import { forEachOf, perStore } from "../work.ts";
@@ -143,15 +143,7 @@ const ROUTES: readonly Route[] = [
     answers: "Nothing.",
     run: (context, { params, request }) => remove(context, params.id, needVisitor(request)),
   }),
-  route({
-    method: "GET",
-    url: "/api/examples/news/events",
-    group,
-    summary: "What is posted, voted on and removed, as server-sent events.",
-    answers: "A stream of events.",
-    media: "text/event-stream",
-    run: (context, input) => followEvents(context, input, "news"),
-  }),
+  eventsRoute("news", "What is posted, voted on and removed, as server-sent events."),
 ];
 
 async function make(context: Context, progress: Progress): Promise<void> {

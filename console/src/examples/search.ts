@@ -3,7 +3,7 @@
  * beginnings, misspelt words, sections and sizes; with the words marked, counts by section, and votes that count in the order.
  */
 import { SearchIndex, type SearchOptions } from "cinnabar/search";
-import { announce, followEvents } from "../events.ts";
+import { announce, eventsRoute } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { integer, object, oneOf, string } from "../schema.ts";
 import { perStore } from "../work.ts";
@@ -168,15 +168,7 @@ const ROUTES: readonly Route[] = [
       return remove(context, params.id);
     },
   }),
-  route({
-    method: "GET",
-    url: "/api/examples/search/events",
-    group,
-    summary: "Which packages change, as server-sent events.",
-    answers: "A stream of events.",
-    media: "text/event-stream",
-    run: (context, input) => followEvents(context, input, EXAMPLE),
-  }),
+  eventsRoute(EXAMPLE, "Which packages change, as server-sent events."),
 ];
 
 const toDocument = ({ name, summary, relations, section, tags, installedKb }: PackageText) => ({

@@ -8,7 +8,7 @@ import { type CartOwner, Carts } from "cinnabar/carts";
 import { RowCache } from "cinnabar/row-cache";
 import type { Session } from "cinnabar/sessions";
 import { Views } from "cinnabar/views";
-import { announce, followEvents } from "../events.ts";
+import { announce, eventsRoute } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { integer, object, string } from "../schema.ts";
 import { forEachOf, perStore, whileVisited } from "../work.ts";
@@ -273,15 +273,7 @@ const ROUTES: readonly Route[] = [
     answers: "The order.",
     run: (context, input) => checkOut(context, input, input.body.id),
   }),
-  route({
-    method: "GET",
-    url: "/api/examples/shop/events",
-    group,
-    summary: "Orders and prices, as server-sent events.",
-    answers: "A stream of events.",
-    media: "text/event-stream",
-    run: (context, input) => followEvents(context, input, "shop"),
-  }),
+  eventsRoute("shop", "Orders and prices, as server-sent events."),
 ];
 
 async function make(context: Context, progress: Progress): Promise<void> {

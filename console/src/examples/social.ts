@@ -8,7 +8,7 @@ import { Social, type User } from "cinnabar/social";
 import { StatusStream } from "cinnabar/streaming";
 import { StreamEndpoint } from "cinnabar/streaming/http";
 import type { FastifyReply } from "fastify";
-import { announce, followEvents } from "../events.ts";
+import { announce, eventsRoute } from "../events.ts";
 import { type Context, type Input, Problem, type Route, route } from "../route.ts";
 import { boolean, object, string } from "../schema.ts";
 import { forEachOf, perStore, whileVisited } from "../work.ts";
@@ -451,15 +451,7 @@ const ROUTES: readonly Route[] = [
     media: "text/event-stream",
     run: (context, input) => listen(context, input),
   }),
-  route({
-    method: "GET",
-    url: `${base}/events`,
-    group,
-    summary: "Who comes and goes, as server-sent events.",
-    answers: "A stream of events.",
-    media: "text/event-stream",
-    run: (context, input) => followEvents(context, input, NAME),
-  }),
+  eventsRoute(NAME, "Who comes and goes, as server-sent events."),
 ];
 
 // ---------------------------------------------------------------------------------------------- sample

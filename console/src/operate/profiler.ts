@@ -2,10 +2,9 @@
  * Commands as the server runs them. MONITOR shows everything and slows a busy server down, so a profile is short, filtered here,
  * thinned to what a page can show, and ends by itself: after its time, when nobody looks, or when there is too much to read.
  */
-import { openStream } from "../events.ts";
-import { type Feed, openFeed } from "../feeds.ts";
 import { type Context, type Input, type Route, route } from "../route.ts";
 import { boolean, integer, object, string, type Typed } from "../schema.ts";
+import { streamHeard } from "./listening.ts";
 import { ownAddresses } from "./own-clients.ts";
 
 const group = "Live";
@@ -16,7 +15,6 @@ const MOST_READ = 50_000;
 const MOST_BUSY_SECONDS = 3;
 const MOST_WORDS = 12;
 const MOST_LETTERS = 120;
-const BATCH_MS = 250;
 
 const QUERY = object(
   {
@@ -88,52 +86,35 @@ export function filterOf(query: Typed<typeof QUERY>, own: ReadonlySet<string>): 
 async function profile(context: Context, input: Input<Typed<typeof QUERY>, unknown, unknown>): Promise<void> {
   const { query } = input;
   const accepts = filterOf(query, await ownAddresses(context.store));
-  let lines: Line[] = [];
   let read = 0;
   let matched = 0;
   let shown = 0;
   let busy = 0;
-  let stop = (_reason: string): void => {};
-  const feed: Feed = await openFeed(context.store, [["MONITOR"]], {
+  await streamHeard<Line>(context.store, input, {
+    commands: [["MONITOR"]],
+    name: "lines",
     heard: ([text = ""]) => {
       read++;
       // What cannot be read in time is counted, not parsed.
-      if (read > MOST_READ) return;
+      if (read > MOST_READ) return null;
       const line = parseLine(text);
-      if (line === null || !accepts(line)) return;
+      if (line === null || !accepts(line)) return null;
       matched++;
-      if (shown >= MOST_SHOWN) return;
+      if (shown >= MOST_SHOWN) return null;
       shown++;
-      lines.push(line);
+      return line;
     },
-    lost: (reason) => stop(reason),
+    second: () => {
+      const counts = { read, matched, shown };
+      busy = read > MOST_READ ? busy + 1 : 0;
+      [read, matched, shown] = [0, 0, 0];
+      return counts;
+    },
+    ending: () => (busy === MOST_BUSY_SECONDS ? "the server runs more commands than can be read" : null),
+    began: { seconds: query.seconds },
+    lastsMs: query.seconds * 1_000,
+    over: `it ran for ${query.seconds} s`,
   });
-  const stream = openStream(input);
-  const send = (): void => {
-    stream.send("lines", { lines });
-    lines = [];
-  };
-  const batches = setInterval(() => lines.length > 0 && send(), BATCH_MS);
-  const seconds = setInterval(() => {
-    stream.send("second", { read, matched, shown });
-    busy = read > MOST_READ ? busy + 1 : 0;
-    [read, matched, shown] = [0, 0, 0];
-    if (busy === MOST_BUSY_SECONDS) stop("the server runs more commands than can be read");
-  }, 1_000);
-  const timer = setTimeout(() => stop(`it ran for ${query.seconds} s`), query.seconds * 1_000);
-  const end = (): void => {
-    feed.close();
-    clearInterval(batches);
-    clearInterval(seconds);
-    clearTimeout(timer);
-  };
-  stop = (reason) => {
-    end();
-    send();
-    stream.send("ended", { reason });
-  };
-  stream.send("began", { seconds: query.seconds });
-  stream.onClose(end);
 }
 
 export const PROFILER_ROUTES: readonly Route[] = [

@@ -1,10 +1,9 @@
 /** Publish/subscribe: which channels somebody listens to, messages as they come, and publishing; key-space events are such messages. */
 import type { Reply } from "cinnabar";
-import { openStream } from "../events.ts";
-import { openFeed } from "../feeds.ts";
 import { type Context, type Input, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, object, string, type Typed } from "../schema.ts";
 import { sound } from "../values.ts";
+import { streamHeard } from "./listening.ts";
 
 const group = "Live";
 const MOST_CHANNELS = 500;
@@ -12,7 +11,6 @@ const MOST_NAMES = 20;
 /** Messages that are shown in one second; the others are counted. */
 const MOST_SHOWN = 200;
 const MOST_LETTERS = 2_000;
-const BATCH_MS = 250;
 
 const QUERY = object(
   {
@@ -60,44 +58,26 @@ function messageOf([kind, ...rest]: readonly string[]): Message | null {
 async function listen(context: Context, input: Input<Typed<typeof QUERY>, unknown, unknown>): Promise<void> {
   const { channels: names = [], patterns = [], minutes } = input.query;
   if (names.length + patterns.length === 0) throw new Problem(400, "INPUT", "name a channel or a pattern to listen to");
-  let messages: Message[] = [];
   let heard = 0;
-  let stop = (_reason: string): void => {};
-  // A command for each: every one is confirmed by a message of its own.
-  const commands = [...names.map((name) => ["SUBSCRIBE", name]), ...patterns.map((pattern) => ["PSUBSCRIBE", pattern])];
-  const feed = await openFeed(context.store, commands, {
+  await streamHeard<Message>(context.store, input, {
+    // A command for each: every one is confirmed by a message of its own.
+    commands: [...names.map((name) => ["SUBSCRIBE", name]), ...patterns.map((pattern) => ["PSUBSCRIBE", pattern])],
+    name: "messages",
     heard: (parts) => {
       const message = messageOf(parts);
-      if (message === null) return;
+      if (message === null) return null;
       heard++;
-      if (heard <= MOST_SHOWN) messages.push(message);
+      return heard <= MOST_SHOWN ? message : null;
     },
-    lost: (reason) => stop(reason),
+    second: () => {
+      const counts = { heard, shown: Math.min(heard, MOST_SHOWN) };
+      heard = 0;
+      return counts;
+    },
+    began: {},
+    lastsMs: minutes * 60_000,
+    over: `it listened for ${minutes} min`,
   });
-  const stream = openStream(input);
-  const send = (): void => {
-    stream.send("messages", { messages });
-    messages = [];
-  };
-  const batches = setInterval(() => messages.length > 0 && send(), BATCH_MS);
-  const seconds = setInterval(() => {
-    stream.send("second", { heard, shown: Math.min(heard, MOST_SHOWN) });
-    heard = 0;
-  }, 1_000);
-  const timer = setTimeout(() => stop(`it listened for ${minutes} min`), minutes * 60_000);
-  const end = (): void => {
-    feed.close();
-    clearInterval(batches);
-    clearInterval(seconds);
-    clearTimeout(timer);
-  };
-  stop = (reason) => {
-    end();
-    send();
-    stream.send("ended", { reason });
-  };
-  stream.send("began", {});
-  stream.onClose(end);
 }
 
 /** What key-space events need: events by name, of all kinds that the page shows. */

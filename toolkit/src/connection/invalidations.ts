@@ -8,7 +8,7 @@
 import type { Timer } from "../base/clock.ts";
 import { InputError, ServerError } from "../base/errors.ts";
 import { mayPass, request, type Settings } from "./dial.ts";
-import { Line } from "./line.ts";
+import { Line, preparedBy } from "./line.ts";
 import type { Reply } from "./port.ts";
 import type { Wire } from "./wire.ts";
 
@@ -34,16 +34,7 @@ export class Invalidations {
     this.#settings = settings;
     this.#tracking = tracking;
     // A wire is given out only when the server tells of changes on it.
-    const prepared = async (): Promise<Wire> => {
-      const wire = await dial();
-      try {
-        await this.#prepare(wire);
-      } catch (error) {
-        wire.destroy();
-        throw error;
-      }
-      return wire;
-    };
+    const prepared = preparedBy((wire) => this.#prepare(wire), dial);
     this.#line = new Line({ settings, dial: prepared, onState: (state) => this.#onState(state) });
   }
 

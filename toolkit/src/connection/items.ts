@@ -1,5 +1,6 @@
 /** What a store sends, one by one: commands and calls of scripts as requests, and what their answers mean. */
-import { ConnectionError, ServerError } from "../base/errors.ts";
+import { sendable } from "../base/checks.ts";
+import { ConnectionError, InputError, ServerError } from "../base/errors.ts";
 import type { Script, ScriptCall, ScriptText } from "../base/script.ts";
 import type { Sending } from "./attempts.ts";
 import type { Answer, Attempt, Request, Word } from "./port.ts";
@@ -40,6 +41,11 @@ export function beforeExec(error: unknown, words: readonly Word[]): unknown {
 export function neighbourTag(key = ""): string | null {
   const tag = /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? (/[{}]/.test(key) ? "" : key);
   return tag === "" ? null : tag;
+}
+
+export function checkWords(words: readonly unknown[]): void {
+  if (words.length === 0) throw new InputError("a command needs a name");
+  sendable(words);
 }
 
 export function isCall(item: Item): item is ScriptCall {

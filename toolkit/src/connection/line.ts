@@ -25,6 +25,20 @@ export interface LineOptions {
   readonly onState: (state: ConnectionState) => void;
 }
 
+/** Dials a wire that is given out only when it is prepared. */
+export function preparedBy(prepare: (wire: Wire) => Promise<void>, dial: () => Promise<Wire>): () => Promise<Wire> {
+  return async () => {
+    const wire = await dial();
+    try {
+      await prepare(wire);
+    } catch (error) {
+      wire.destroy();
+      throw error;
+    }
+    return wire;
+  };
+}
+
 export class Line {
   readonly #settings: Settings;
   readonly #dial: () => Promise<Wire>;

@@ -5,36 +5,23 @@
  * nothing else, transactions with retry on conflict, subscriptions shared by one connection, connections for blocking
  * commands with a guard, hooks for metrics, and a `close` that leaves nothing behind.
  *
- * When a call is sent again, when it is refused and when it is given up is in attempts.ts and breaker.ts.
+ * When a call is sent again, when it is refused and when it is given up is in attempts.ts and breaker.ts; how commands and scripts go
+ * to the driver is in sender.ts, and transactions are in transactions.ts.
  */
 
-import { isSendable, seen, sendable, unsendable } from "../base/checks.ts";
+import { isSendable, seen, unsendable } from "../base/checks.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../base/errors.ts";
+import { ClosedError, InputError, ServerError } from "../base/errors.ts";
 import { Layouts } from "../base/layout.ts";
-import { type Filled, isFilled, zipped } from "../base/lists.ts";
 import type { Probe } from "../base/probe.ts";
-import { type Script, type ScriptCall, type ScriptText, textFor } from "../base/script.ts";
-import { Attempts, asMaybeExecuted, CONFLICT_DELAYS, isPassing, type Sending } from "./attempts.ts";
+import { type Script, type ScriptCall, textFor } from "../base/script.ts";
+import { Attempts, isPassing, type Sending } from "./attempts.ts";
 import { BlockingConnection } from "./blocking.ts";
 import type { Circuit } from "./breaker.ts";
 import type { ClientCacheStats } from "./client-cache.ts";
 import type { Commands, Replies } from "./commands.ts";
 import { CLOSED, type Health, type HealthOptions, healthOf } from "./health.ts";
-import {
-  attempted,
-  beforeExec,
-  begun,
-  bySha,
-  bySource,
-  callIn,
-  changesNothing,
-  decoded,
-  evaluatingOf,
-  isCall,
-  neighbourTag,
-  sendingOf,
-} from "./items.ts";
+import { attempted, begun, callIn, checkWords, decoded, evaluatingOf, isCall, sendingOf } from "./items.ts";
 import type {
   Answer,
   Attempt,
@@ -43,19 +30,17 @@ import type {
   ReadPolicy,
   Reply,
   Request,
-  Session,
   Topology,
   Word,
   WorkerAddress,
 } from "./port.ts";
 import { positionIn, readingDriver, sharedDriver } from "./replicas.ts";
 import { isRead, routingKey } from "./routing.ts";
-import { asBuffers, EXEC, executedOrNull } from "./sessions.ts";
+import { Sender } from "./sender.ts";
 import {
   type Answers,
   BUFFERS,
   checked,
-  DEFAULT_ATTEMPTS,
   HEALTH_OPTIONS,
   type Item,
   NO_OPTIONS,
@@ -71,6 +56,7 @@ import {
   type TransactionOptions,
 } from "./store-options.ts";
 import { type Subscription, Subscriptions } from "./subscriptions.ts";
+import { Transactions } from "./transactions.ts";
 import { addCommands } from "./typed.ts";
 
 export type {
@@ -87,11 +73,6 @@ export type {
   Watched,
 } from "./store-options.ts";
 export { runOptions, sendOptions, storing } from "./store-options.ts";
-
-function checkWords(words: readonly unknown[]): void {
-  if (words.length === 0) throw new InputError("a command needs a name");
-  sendable(words);
-}
 
 type StoreEvent =
   | [event: "close", listener: () => void | Promise<void>]
@@ -124,10 +105,10 @@ export class Store {
   #attempts: Attempts;
   readonly #guardMs: number;
   readonly #layouts: Layouts;
-  readonly #loaded = new Set<string>();
+  readonly #sender: Sender;
+  readonly #transactions: Transactions;
   readonly #subscriptions: Subscriptions;
   readonly #blocking = new Set<BlockingConnection>();
-  readonly #sessions: Session[] = [];
   readonly #onClose = new Set<() => void | Promise<void>>();
   readonly #onCircuit = new Set<(circuit: Circuit) => void>();
   #probe: Probe | null = null;
@@ -151,11 +132,20 @@ export class Store {
       },
     });
     this.#guardMs = options.guardMs ?? 5_000;
+    const isClosed = () => this.#closed !== null;
+    this.#sender = new Sender(driver, { clock: this.clock, closing: this.#closing.signal, isClosed });
+    this.#transactions = new Transactions({
+      driver,
+      sender: this.#sender,
+      isClosed,
+      attempts: () => this.#attempts,
+      trip: (...trip) => this.#trip(...trip),
+    });
     this.#layouts = new Layouts({
       clock: this.clock,
       run: (call, limits) => {
         const sending = { repeatable: true, keys: [call.keys[0]], ...limits };
-        const send = (attempt?: Attempt) => this.#evaluate(call, attempt);
+        const send = (attempt?: Attempt) => this.#sender.evaluate(call, attempt);
         return this.topology === "embedded" ? send() : this.#attempts.run(sending, send);
       },
       isObserver: () => this.#isObserver,
@@ -165,8 +155,8 @@ export class Store {
     // A server that comes back may have forgotten the scripts, and what else leads to it is as lost.
     driver.onState((state) => {
       if (state !== "lost") return;
-      this.#loaded.clear();
-      for (const session of this.#sessions.splice(0)) session.destroy();
+      this.#sender.forget();
+      this.#transactions.endIdle();
     });
   }
 
@@ -339,7 +329,7 @@ export class Store {
         } else if (this.topology === "embedded") reject(error);
         else {
           this.#attempts
-            .recover(error, begunAt, evaluatingOf(call, options), (attempt) => this.#evaluate(call, attempt))
+            .recover(error, begunAt, evaluatingOf(call, options), (attempt) => this.#sender.evaluate(call, attempt))
             .then(settle, reject);
         }
       });
@@ -347,7 +337,7 @@ export class Store {
   }
 
   async #evaluated<T>(call: ScriptCall<T>, options: RunOptions): Promise<T> {
-    const send = (attempt?: Attempt) => this.#evaluate(call, attempt);
+    const send = (attempt?: Attempt) => this.#sender.evaluate(call, attempt);
     return call.script.reply(await this.#trip("script", call, evaluatingOf(call, options), send));
   }
 
@@ -357,26 +347,6 @@ export class Store {
       const entering = isCall(item) ? this.#layouts.enter(item.script, limits) : null;
       if (entering !== null) await entering;
     }
-  }
-
-  async #evaluate(call: ScriptCall, attempt: Attempt | undefined): Promise<Reply> {
-    const text = this.#textOf(call);
-    try {
-      return await this.#driver.send(attempted(bySha(call, text), attempt));
-    } catch (error) {
-      if (!(error instanceof ServerError) || error.code !== "NOSCRIPT") throw error;
-    }
-    const reply = await this.#driver.send(attempted(bySource(call, text), attempt));
-    this.#loaded.add(text.sha);
-    return reply;
-  }
-
-  #bySource(call: ScriptCall): Request {
-    return bySource(call, this.#textOf(call));
-  }
-
-  #textOf({ script }: ScriptCall): ScriptText {
-    return textFor(script, this.topology);
   }
 
   /**
@@ -392,7 +362,9 @@ export class Store {
     await this.#enter(items, options);
     const repeatable = items.every((item) => (isCall(item) ? item.script.repeatable : isRead(item)));
     const sending = { repeatable, keys: this.#keysOf(items), ...options };
-    const answers = await this.#trip("pipeline", items, sending, (attempt) => this.#sendAll(items, attempt));
+    const answers = await this.#trip("pipeline", items, sending, (attempt) =>
+      this.#sender.sendAll(items, this.#attempts, attempt),
+    );
     return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
   }
 
@@ -400,65 +372,6 @@ export class Store {
   #keysOf(items: readonly Item[]): (string | undefined)[] {
     if (this.topology !== "cluster") return [undefined];
     return items.map((item) => (isCall(item) ? item.keys[0] : routingKey(item)));
-  }
-
-  /**
-   * Sends what a server has refused for the moment again, after a pause; it has not run. The others have. Reads behind what was
-   * refused are asked again with it: they would have the old value of what is written before them.
-   */
-  async #sendAll(items: readonly Item[], attempt: Attempt | undefined): Promise<Answer[]> {
-    const answers = await this.#sendItems(items, attempt);
-    const until = this.clock.monotonicMs() + this.#attempts.retryMs;
-    for (let count = 0; ; count++) {
-      const first = answers.findIndex((answer) => this.#attempts.isPassing(answer));
-      const isOver = attempt?.isAbandoned === true || this.closed || this.clock.monotonicMs() >= until;
-      if (first < 0 || isOver) return answers;
-      const refused = items.flatMap((item, at) => {
-        const isDue = this.#attempts.isPassing(answers[at]) || (at > first && changesNothing(item));
-        return isDue ? [{ at, item }] : [];
-      });
-      await this.#attempts.pause(count, this.#closing.signal);
-      const again = await this.#sendItems(
-        refused.map(({ item }) => item),
-        attempt,
-      ).catch((error) => {
-        // A connection that is being made again: nothing of this attempt was sent.
-        if (error instanceof ConnectionError && !error.maybeExecuted) return null;
-        throw asMaybeExecuted(error);
-      });
-      if (again === null) continue;
-      for (const [{ at }, answer] of zipped(refused, again)) answers[at] = answer;
-    }
-  }
-
-  async #sendItems(items: readonly Item[], attempt: Attempt | undefined): Promise<Answer[]> {
-    const fresh = new Set<string>();
-    const requests = items.map((item) => {
-      if (!isCall(item)) return attempted(this.#request(item), attempt);
-      const text = this.#textOf(item);
-      const known = this.#loaded.has(text.sha) || fresh.has(text.sha);
-      if (this.topology !== "cluster" && !known) fresh.add(text.sha);
-      return attempted(known ? bySha(item, text) : bySource(item, text), attempt);
-    });
-    const answers = await this.#driver.sendMany(requests);
-    if (this.topology !== "cluster") for (const sha of fresh) this.#loaded.add(sha);
-    // Nodes that were not sent one by its source do not have it; they say so, and get it then.
-    else for (const item of items) if (isCall(item)) this.#loaded.add(this.#textOf(item).sha);
-    const forgotten = items.flatMap((item, at) => {
-      const answer = answers[at];
-      return answer instanceof ServerError && answer.code === "NOSCRIPT" && isCall(item) ? [{ at, call: item }] : [];
-    });
-    if (forgotten.length === 0) return answers;
-    // The others have run, whatever becomes of these.
-    const again = await this.#driver
-      .sendMany(forgotten.map(({ call }) => attempted(this.#bySource(call), attempt)))
-      .catch((error) => Promise.reject(asMaybeExecuted(error)));
-    for (const [{ at }, answer] of zipped(forgotten, again)) answers[at] = answer;
-    return answers;
-  }
-
-  #request(words: readonly Word[]): Request {
-    return { words, key: this.topology === "cluster" ? routingKey(words) : undefined, buffers: false };
   }
 
   // ---------------------------------------------------------------------------------------------- transactions
@@ -471,28 +384,7 @@ export class Store {
   async multi<const I extends readonly Item[]>(items: I): Promise<Answers<I>> {
     if (items.length === 0) return [] as unknown as Answers<I>;
     await this.#enter(items, NO_OPTIONS);
-    const { requests, guards } = this.#steps(items);
-    const sending = { repeatable: false, keys: [requests.find(({ key }) => key !== undefined)?.key] };
-    const answers = await this.#trip("transaction", items, sending, (attempt) =>
-      this.#driver.transact(requests.map((each) => attempted(each, attempt))),
-    );
-    return zipped(items, answers.slice(guards)).map(([item, answer]) => decoded(item, answer)) as Answers<I>;
-  }
-
-  /**
-   * What stands between MULTI and EXEC. Scripts go by their source: one that the server has forgotten would fail in the middle.
-   *
-   * In a Cluster a script that does not begin in a slot on its way would leave the rest of the transaction done. So there the
-   * transaction asks for two keys of the slot that never exist, and the server refuses all of it; the script need not ask again.
-   */
-  #steps(items: readonly Item[]): { readonly requests: readonly Request[]; readonly guards: number } {
-    for (const item of items) if (!isCall(item)) checkWords(item);
-    const call = this.topology === "cluster" ? items.find(isCall) : undefined;
-    const tag = call === undefined ? null : neighbourTag(call.keys[0]);
-    const text = (item: ScriptCall): ScriptText => (tag === null ? this.#textOf(item) : item.script);
-    const steps = items.map((item) => (isCall(item) ? bySource(item, text(item)) : this.#request(item)));
-    if (tag === null) return { requests: steps, guards: 0 };
-    return { requests: [this.#request(["EXISTS", `{${tag}}\0a`, `{${tag}}\0b`]), ...steps], guards: 1 };
+    return (await this.#transactions.multi(items)) as Answers<I>;
   }
 
   /**
@@ -506,71 +398,7 @@ export class Store {
    */
   async transaction(options: TransactionOptions, body: TransactionBody): Promise<Answer[] | null> {
     TRANSACTION_OPTIONS.check(options);
-    const { watch, attempts = DEFAULT_ATTEMPTS, signal } = options;
-    if (!isFilled(watch)) throw new InputError("a transaction needs keys to watch; without any, use multi");
-    for (let conflicts = 0; conflicts < attempts; conflicts++) {
-      const sending = { repeatable: false, keys: [watch[0]], signal };
-      const outcome = await this.#attempts.run(sending, () => this.#attempt(options, watch, body));
-      if (outcome !== CONFLICT) return outcome;
-      if (conflicts >= 2) await this.#attempts.pause(conflicts - 2, signal, CONFLICT_DELAYS);
-    }
-    throw new ConflictError(attempts);
-  }
-
-  async #attempt(
-    { reads = [], signal }: TransactionOptions,
-    watch: Filled<string>,
-    body: TransactionBody,
-  ): Promise<Answer[] | null | typeof CONFLICT> {
-    signal?.throwIfAborted();
-    const [key] = watch;
-    const session = await this.#takeSession(key);
-    let sound = false;
-    try {
-      const ask = async (words: readonly Word[], buffers: boolean) => {
-        checkWords(words);
-        return this.#trip("call", words, null, () => session.send({ words, key, buffers })).catch((error) =>
-          Promise.reject(beforeExec(error, words)),
-        );
-      };
-      // A connection answers in order: nothing is read before it is watched.
-      const [, ...answers] = await Promise.all([["WATCH", ...watch], ...reads].map((words) => ask(words, false)));
-      const watched = {
-        call: (...words: Word[]) => ask(words, false),
-        callBuffer: (...words: Word[]) => ask(words, true),
-      };
-      const items = await body(watched, answers);
-      if (items === null || items.length === 0) {
-        await ask(["UNWATCH"], false);
-        sound = true;
-        return items === null ? null : [];
-      }
-      const outcome = await this.#execute(session, key, items);
-      sound = true;
-      return outcome;
-    } finally {
-      if (sound) this.#giveSession(session);
-      else session.destroy();
-    }
-  }
-
-  async #execute(session: Session, key: string, items: readonly Item[]): Promise<Answer[] | typeof CONFLICT> {
-    const { requests, guards } = this.#steps(items);
-    const send = () => session.sendMany([{ words: ["MULTI"], key, buffers: false }, ...asBuffers(requests), EXEC]);
-    const replies = executedOrNull(requests, await this.#trip("transaction", items, null, send));
-    if (replies === null) return CONFLICT;
-    return zipped(items, replies.slice(guards)).map(([item, answer]) => decoded(item, answer)) as Answer[];
-  }
-
-  /** Sessions are kept for the next transaction where one connection reaches every key. */
-  async #takeSession(key: string): Promise<Session> {
-    if (this.#closed !== null) throw new ClosedError();
-    return this.#sessions.pop() ?? this.#driver.session(key);
-  }
-
-  #giveSession(session: Session): void {
-    if (this.topology === "cluster" || this.#closed !== null || this.#sessions.length >= 8) session.destroy();
-    else this.#sessions.push(session);
+    return this.#transactions.watching(options, body);
   }
 
   // ---------------------------------------------------------------------------------------------- waiting
@@ -733,7 +561,7 @@ export class Store {
     this.#closing.abort(new ClosedError());
     this.#attempts.stop();
     for (const connection of [...this.#blocking]) connection.close();
-    for (const session of this.#sessions.splice(0)) session.destroy();
+    this.#transactions.endIdle();
     this.#subscriptions.close();
     await this.#driver.close();
   }
@@ -773,5 +601,3 @@ export class Store {
 }
 
 addCommands(Store.prototype);
-
-const CONFLICT = Symbol("conflict");

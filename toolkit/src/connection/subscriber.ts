@@ -6,7 +6,7 @@
 import type { Timer } from "../base/clock.ts";
 import { ClosedError, ConnectionError, ServerError } from "../base/errors.ts";
 import { request, type Settings } from "./dial.ts";
-import { Line } from "./line.ts";
+import { Line, preparedBy } from "./line.ts";
 import type { Subscriber, SubscriberEvents } from "./port.ts";
 import type { Wire } from "./wire.ts";
 
@@ -28,16 +28,7 @@ export class WireSubscriber implements Subscriber {
     this.#events = events;
     this.#onEnd = onEnd;
     // A wire is given out only with its subscriptions on it.
-    const prepared = async (): Promise<Wire> => {
-      const wire = await dial();
-      try {
-        await this.#prepare(wire);
-      } catch (error) {
-        wire.destroy();
-        throw error;
-      }
-      return wire;
-    };
+    const prepared = preparedBy((wire) => this.#prepare(wire), dial);
     this.#line = new Line({ settings, dial: prepared, onState: (state) => this.#onState(state) });
   }
 

@@ -4,26 +4,26 @@ import { ExpiringMap, ExpiringSet } from "cinnabar/expiring";
 import { LocalMap } from "cinnabar/local-map";
 import { MultiMap } from "cinnabar/multi-map";
 import type { Text } from "../../values.ts";
+import { clearing, deletingRow, KEY_FIELD, VALUE_FIELD } from "./actions.ts";
 import {
   type Action,
   type Doing,
   type Figure,
   gone,
   integerOf,
-  jsonOf,
+  jsonIn,
   type Kind,
   keyOf,
   known,
-  type Looking,
   listeners,
+  type Opening,
+  PAGE,
+  paged,
   plural,
   STORED,
   short,
 } from "./kind.ts";
 
-type Opening = Pick<Looking, "store" | "thing">;
-
-const PAGE = 50;
 const MOST_VALUES = 200;
 
 const expiringSet = ({ store, thing }: Opening): ExpiringSet =>
@@ -40,33 +40,8 @@ const multiMap = ({ store, thing }: Opening): MultiMap<Text> =>
     ...known(thing, "maxKeys"),
   });
 
-const paged = ({ after }: Looking) => ({ limit: PAGE, ...(after !== undefined && { cursor: after }) });
-
-const clearing = (what: string, run: (doing: Doing) => Promise<unknown>): Action => ({
-  name: "clear",
-  title: `Clear ${what}`,
-  on: "thing",
-  ends: true,
-  fields: [],
-  warning: `Everything in this ${what} is deleted. This cannot be undone.`,
-  run: async (doing) => {
-    await run(doing);
-    return `The ${what} ${doing.thing.name} is empty.`;
-  },
-});
-
-const deleting = (what: string, run: (doing: Doing) => Promise<boolean>): Action => ({
-  name: "delete",
-  title: `Delete ${what}`,
-  short: "Delete",
-  on: "row",
-  fields: [],
-  warning: "This cannot be undone.",
-  run: async (doing) => {
-    if (!(await run(doing))) throw gone(`the ${what} ${doing.row}`);
-    return `The ${what} ${doing.row} was deleted.`;
-  },
-});
+const clearingAll = (what: string, run: (doing: Doing) => Promise<unknown>): Action =>
+  clearing(what, `Everything in this ${what} is deleted. This cannot be undone.`, run);
 
 const touching = (what: string, run: (doing: Doing, ttlMs: number) => Promise<boolean>): Action => ({
   name: "touch",
@@ -81,10 +56,23 @@ const touching = (what: string, run: (doing: Doing, ttlMs: number) => Promise<bo
   },
 });
 
+/** What can be done to a set or a map whose elements expire one by one. */
+const expiringActions = (open: (opening: Opening) => ExpiringSet | ExpiringMap<Text>, what: string, whole: string) => [
+  touching(what, (doing, ttlMs) => open(doing).touch(doing.row, { ttlMs })),
+  deletingRow(what, (doing) => open(doing).delete(doing.row)),
+  clearingAll(whole, (doing) => open(doing).clear()),
+];
+
+const NOT_THERE: Figure = { title: "Answer", value: "not there", unit: "state" };
+
+const EXPIRES = { title: "Expires", unit: "date" } as const;
+const dateOf = (expiresAt: Date | null): string | null => expiresAt?.toISOString() ?? null;
+const expiryFigure = (expiresAt: Date | null): Figure => ({ title: "Expires", value: dateOf(expiresAt), unit: "date" });
+
 const KEY_QUESTION = { label: "Key", button: "Look up key" };
 
 const valueFigure = (value: Text | null): Figure =>
-  value === null ? { title: "Answer", value: "not there", unit: "state" } : { title: "Value", value, unit: "text" };
+  value === null ? NOT_THERE : { title: "Value", value, unit: "text" };
 
 function full(thing: NamedThing, name: string): Pick<Figure, "of"> {
   const most = known(thing, name)[name];
@@ -110,11 +98,8 @@ export const EXPIRING_SETS: Kind = {
       {
         title: "Members, in the order in which they expire",
         empty: "The set is empty.",
-        columns: [
-          { title: "Member", unit: "text" },
-          { title: "Expires", unit: "date" },
-        ],
-        rows: items.map(({ member, expiresAt }) => ({ id: member, cells: [member, expiresAt?.toISOString() ?? null] })),
+        columns: [{ title: "Member", unit: "text" }, EXPIRES],
+        rows: items.map(({ member, expiresAt }) => ({ id: member, cells: [member, dateOf(expiresAt)] })),
         actions: ["touch", "delete"],
         cursor,
       },
@@ -123,17 +108,10 @@ export const EXPIRING_SETS: Kind = {
   question: { label: "Member", button: "Look up member" },
   async answer(looking, item) {
     const found = await expiringSet(looking).get(item);
-    if (found === null) return [{ title: "Answer", value: "not there", unit: "state" }];
-    return [
-      { title: "Answer", value: "there", unit: "state" },
-      { title: "Expires", value: found.expiresAt?.toISOString() ?? null, unit: "date" },
-    ];
+    if (found === null) return [NOT_THERE];
+    return [{ title: "Answer", value: "there", unit: "state" }, expiryFigure(found.expiresAt)];
   },
-  actions: [
-    touching("member", (doing, ttlMs) => expiringSet(doing).touch(doing.row, { ttlMs })),
-    deleting("member", (doing) => expiringSet(doing).delete(doing.row)),
-    clearing("set", (doing) => expiringSet(doing).clear()),
-  ],
+  actions: expiringActions(expiringSet, "member", "set"),
 };
 
 export const EXPIRING_MAPS: Kind = {
@@ -147,14 +125,10 @@ export const EXPIRING_MAPS: Kind = {
       {
         title: "Entries, in the order in which they expire",
         empty: "The map is empty.",
-        columns: [
-          { title: "Key", unit: "text" },
-          { title: "Value", unit: "text" },
-          { title: "Expires", unit: "date" },
-        ],
+        columns: [{ title: "Key", unit: "text" }, { title: "Value", unit: "text" }, EXPIRES],
         rows: items.map(({ key, value, expiresAt }) => ({
           id: key,
-          cells: [key, value, expiresAt?.toISOString() ?? null],
+          cells: [key, value, dateOf(expiresAt)],
         })),
         actions: ["touch", "delete"],
         cursor,
@@ -165,18 +139,9 @@ export const EXPIRING_MAPS: Kind = {
   async answer(looking, item) {
     const map = expiringMap(looking);
     const [value, expiry] = await Promise.all([map.get(item), map.expiry(item)]);
-    return [
-      valueFigure(value),
-      ...(expiry === null
-        ? []
-        : [{ title: "Expires", value: expiry.expiresAt?.toISOString() ?? null, unit: "date" as const }]),
-    ];
+    return [valueFigure(value), ...(expiry === null ? [] : [expiryFigure(expiry.expiresAt)])];
   },
-  actions: [
-    touching("entry", (doing, ttlMs) => expiringMap(doing).touch(doing.row, { ttlMs })),
-    deleting("entry", (doing) => expiringMap(doing).delete(doing.row)),
-    clearing("map", (doing) => expiringMap(doing).clear()),
-  ],
+  actions: expiringActions(expiringMap, "entry", "map"),
 };
 
 export const MULTI_MAPS: Kind = {
@@ -223,7 +188,7 @@ export const MULTI_MAPS: Kind = {
   question: { label: "Key", button: "Show values" },
   async answer(looking, item) {
     const values = await multiMap(looking).get(item);
-    if (values.length === 0) return [{ title: "Answer", value: "not there", unit: "state" }];
+    if (values.length === 0) return [NOT_THERE];
     return values.slice(0, MOST_VALUES).map((value, nth) => ({
       title: `Value ${nth + 1} of ${values.length}`,
       value,
@@ -235,20 +200,16 @@ export const MULTI_MAPS: Kind = {
       name: "add",
       title: "Add value to map",
       on: "thing",
-      fields: [
-        { name: "key", label: "Key", kind: "text" },
-        { name: "value", label: "Value, as JSON", kind: "text" },
-      ],
+      fields: [KEY_FIELD, VALUE_FIELD],
       run: async (doing) => {
         const { key = "" } = doing.values;
-        const value = JSON.stringify(jsonOf(doing.values, "value"));
-        const { status } = await multiMap(doing).add(key, value);
+        const { status } = await multiMap(doing).add(key, jsonIn(doing.values));
         if (status === "full") return `The map is full: nothing was added to ${key}.`;
         return status === "added" ? `A value was added to ${key}.` : `${key} had this value already.`;
       },
     },
-    deleting("key", (doing) => multiMap(doing).delete(doing.row)),
-    clearing("multi-map", (doing) => multiMap(doing).clear()),
+    deletingRow("key", (doing) => multiMap(doing).delete(doing.row)),
+    clearingAll("multi-map", (doing) => multiMap(doing).clear()),
   ],
 };
 
@@ -299,17 +260,14 @@ export const LOCAL_MAPS: Kind = {
       name: "set",
       title: "Set entry of map",
       on: "thing",
-      fields: [
-        { name: "key", label: "Key", kind: "text" },
-        { name: "value", label: "Value, as JSON", kind: "text" },
-      ],
+      fields: [KEY_FIELD, VALUE_FIELD],
       run: async (doing) => {
         const { key = "" } = doing.values;
-        const done = await localMap(doing).set(key, JSON.stringify(jsonOf(doing.values, "value")));
+        const done = await localMap(doing).set(key, jsonIn(doing.values));
         return done ? `${key} was set; processes read the new value.` : `The map is full: ${key} was not set.`;
       },
     },
-    deleting("entry", (doing) => localMap(doing).delete(doing.row)),
-    clearing("map", (doing) => localMap(doing).clear()),
+    deletingRow("entry", (doing) => localMap(doing).delete(doing.row)),
+    clearingAll("map", (doing) => localMap(doing).clear()),
   ],
 };

@@ -2,9 +2,8 @@
 import { Barriers } from "cinnabar/barriers";
 import { Ids } from "cinnabar/ids";
 import { Latches } from "cinnabar/latches";
-import { figureOf, gone, integerOf, type Kind, keyOf, type Looking, listeners, numberIn, plural } from "./kind.ts";
-
-type Opening = Pick<Looking, "store" | "thing">;
+import { deleting } from "./actions.ts";
+import { figureOf, gone, integerOf, type Kind, keyOf, listeners, numberIn, type Opening, plural } from "./kind.ts";
 
 const latches = ({ store, thing }: Opening): Latches => new Latches(store, { prefix: thing.prefix });
 const barriers = ({ store, thing }: Opening): Barriers =>
@@ -58,18 +57,9 @@ export const LATCHES: Kind = {
           : `${plural(left, "count is missing", "counts are missing")}.`;
       },
     },
-    {
-      name: "delete",
-      title: "Delete latch",
-      on: "thing",
-      ends: true,
-      fields: [],
-      warning: "Processes that wait for it are told that there is none.",
-      run: async (doing) => {
-        if (!(await latches(doing).delete(doing.thing.name))) throw gone(`the latch ${doing.thing.name}`);
-        return `The latch ${doing.thing.name} was deleted.`;
-      },
-    },
+    deleting("latch", "Processes that wait for it are told that there is none.", (doing) =>
+      latches(doing).delete(doing.thing.name),
+    ),
   ],
 };
 
@@ -144,17 +134,10 @@ export const IDS: Kind = {
       run: async (doing) =>
         `Numbers up to ${await ids(doing).raise(doing.thing.name, integerOf(doing.values, "to", "The number"))} are taken.`,
     },
-    {
-      name: "delete",
-      title: "Delete sequence",
-      on: "thing",
-      ends: true,
-      fields: [],
-      warning: "The sequence begins at 1 again: ids that were given before are given a second time.",
-      run: async (doing) => {
-        if (!(await ids(doing).delete(doing.thing.name))) throw gone(`the sequence ${doing.thing.name}`);
-        return `The sequence ${doing.thing.name} was deleted.`;
-      },
-    },
+    deleting(
+      "sequence",
+      "The sequence begins at 1 again: ids that were given before are given a second time.",
+      (doing) => ids(doing).delete(doing.thing.name),
+    ),
   ],
 };

@@ -11,10 +11,11 @@ import {
   type Kind,
   type List,
   type Looking,
+  type Opening,
+  paged,
   plural,
 } from "./kind.ts";
 
-const PAGE = 50;
 const MOST_RUNS = 20;
 const FAILED = "Failed for good";
 
@@ -23,8 +24,7 @@ interface Call {
   readonly of?: string;
 }
 
-const queue = ({ store, thing: { name, prefix } }: Pick<Looking, "store" | "thing">): Queue =>
-  queueOf(store, { name, prefix, shards: 1 });
+const queue = ({ store, thing: { name, prefix } }: Opening): Queue => queueOf(store, { name, prefix, shards: 1 });
 
 const callOf = (data: unknown): Call => (typeof data === "object" && data !== null ? (data as Call) : {});
 
@@ -46,8 +46,7 @@ function rhythmOf({ cron, timeZone, everyMs }: ScheduleTimes): string {
 }
 
 async function schedules(looking: Looking): Promise<List> {
-  const page = { limit: PAGE, ...(looking.after !== undefined && { cursor: looking.after }) };
-  const { items, cursor } = await queue(looking).listSchedules(page);
+  const { items, cursor } = await queue(looking).listSchedules(paged(looking));
   return {
     title: "Schedules",
     empty: "No schedule: executor.schedule(name, { task, cron }) sets one.",

@@ -61,6 +61,15 @@ export interface Looking {
   readonly spanMs: number;
 }
 
+/** What opening a component takes. */
+export type Opening = Pick<Looking, "store" | "thing">;
+
+/** Rows of one page of a list. */
+export const PAGE = 50;
+
+/** The page that somebody looks at, as components that page by a cursor take it. */
+export const paged = ({ after }: Looking) => ({ limit: PAGE, ...(after !== undefined && { cursor: after }) });
+
 export interface Field {
   readonly name: string;
   readonly label: string;
@@ -157,9 +166,10 @@ export function integerOf(values: Readonly<Record<string, string>>, name: string
   throw new Problem(400, "INPUT", `${label} must be a whole number, not "${values[name] ?? ""}"`);
 }
 
-export function jsonOf(values: Readonly<Record<string, string>>, name: string): unknown {
+/** What stands in the field `value`, as JSON in its shortest form. */
+export function jsonIn({ value = "" }: Readonly<Record<string, string>>): string {
   try {
-    return JSON.parse(values[name] ?? "");
+    return JSON.stringify(JSON.parse(value));
   } catch (error) {
     throw new Problem(400, "INPUT", `the value is not JSON: ${messageOf(error)}. Text stands in double quotes`);
   }

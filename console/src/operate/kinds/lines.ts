@@ -2,27 +2,29 @@
 import { BoundedQueue, PriorityQueue } from "cinnabar/blocking-queues";
 import { type RollUp, TimeSeries } from "cinnabar/time-series";
 import type { Text } from "../../values.ts";
+import { deleting, VALUE_FIELD } from "./actions.ts";
 import {
   type Action,
+  type Cell,
   type Doing,
+  type Field,
   type Figure,
-  gone,
   integerOf,
-  jsonOf,
+  jsonIn,
   type Kind,
   keyOf,
   known,
-  type Looking,
+  type List,
   listeners,
   numberIn,
+  type Opening,
+  PAGE,
   plural,
+  type Row,
   STORED,
   short,
 } from "./kind.ts";
 
-type Opening = Pick<Looking, "store" | "thing">;
-
-const PAGE = 50;
 /** Digits before a value of a priority queue, which keep equal priorities in order. */
 const DIGITS = 16;
 
@@ -81,9 +83,31 @@ const emptying = (open: (opening: Opening) => { clear(): Promise<number> }): Act
   run: async (doing) => `${plural(await open(doing).clear(), "value was", "values were")} deleted.`,
 });
 
-const VALUE_FIELD = { name: "value", label: "Value, as JSON", kind: "text" } as const;
-const pushed = (isIn: boolean, { thing }: Doing): string =>
-  isIn ? "The value was pushed." : `The queue ${thing.name} is full: the value was not pushed.`;
+const pushing = (fields: readonly Field[], push: (doing: Doing) => Promise<boolean>): Action => ({
+  name: "push",
+  title: "Push value",
+  on: "thing",
+  fields: [VALUE_FIELD, ...fields],
+  run: async (doing) =>
+    (await push(doing)) ? "The value was pushed." : `The queue ${doing.thing.name} is full: the value was not pushed.`,
+});
+
+/** A page of a queue. `rows` has one row more than the page where another page follows. */
+function valuesFrom(from: number, column: string, rows: readonly (readonly [Cell, Buffer])[]): List {
+  return {
+    title: "Values, the first to be taken first",
+    empty: "The queue is empty.",
+    columns: [
+      { title: column, unit: "number" },
+      { title: "Value", unit: "text" },
+    ],
+    rows: rows
+      .slice(0, PAGE)
+      .map(([rank, value], nth): Row => ({ id: String(from + nth), cells: [rank, short(value)] })),
+    actions: [],
+    cursor: rows.length > PAGE ? String(from + PAGE) : null,
+  };
+}
 
 export const BOUNDED_QUEUES: Kind = {
   kind: "bounded-queues",
@@ -94,34 +118,13 @@ export const BOUNDED_QUEUES: Kind = {
     const from = Number(after ?? 0);
     const words = ["LRANGE", keyOf(thing, ":items"), from, from + PAGE];
     const found = (await store.send(words, { buffers: true })) as Buffer[];
-    return [
-      {
-        title: "Values, the first to be taken first",
-        empty: "The queue is empty.",
-        columns: [
-          { title: "Place", unit: "number" },
-          { title: "Value", unit: "text" },
-        ],
-        rows: found
-          .slice(0, PAGE)
-          .map((value, nth) => ({ id: String(from + nth), cells: [from + nth + 1, short(value)] })),
-        actions: [],
-        cursor: found.length > PAGE ? String(from + PAGE) : null,
-      },
-    ];
+    const rows = found.map((value, nth) => [from + nth + 1, value] as const);
+    return [valuesFrom(from, "Place", rows)];
   },
-  actions: [
-    {
-      name: "push",
-      title: "Push value",
-      on: "thing",
-      fields: [VALUE_FIELD],
-      run: async (doing) => pushed(await bounded(doing).push(JSON.stringify(jsonOf(doing.values, "value"))), doing),
-    },
-    taking(bounded),
-    emptying(bounded),
-  ],
+  actions: [pushing([], (doing) => bounded(doing).push(jsonIn(doing.values))), taking(bounded), emptying(bounded)],
 };
+
+const PRIORITY_FIELD: Field = { name: "priority", label: "Priority; larger is sooner", kind: "integer", initial: "0" };
 
 export const PRIORITY_QUEUES: Kind = {
   kind: "priority-queues",
@@ -132,35 +135,17 @@ export const PRIORITY_QUEUES: Kind = {
     const from = Number(after ?? 0);
     const words = ["ZRANGE", keyOf(thing, ":items"), from, from + PAGE, "WITHSCORES"];
     const flat = (await store.send(words, { buffers: true })) as Buffer[];
-    const found = Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!] as const);
-    return [
-      {
-        title: "Values, the first to be taken first",
-        empty: "The queue is empty.",
-        columns: [
-          { title: "Priority", unit: "number" },
-          { title: "Value", unit: "text" },
-        ],
-        rows: found.slice(0, PAGE).map(([value, score], nth) => ({
-          id: String(from + nth),
-          cells: [0 - Number(score.toString()), short(value.subarray(DIGITS))],
-        })),
-        actions: [],
-        cursor: found.length > PAGE ? String(from + PAGE) : null,
-      },
-    ];
+    const rows = Array.from({ length: flat.length / 2 }, (_, at) => {
+      const score = Number(flat[2 * at + 1]!.toString());
+      return [0 - score, flat[2 * at]!.subarray(DIGITS)] as const;
+    });
+    return [valuesFrom(from, "Priority", rows)];
   },
   actions: [
-    {
-      name: "push",
-      title: "Push value",
-      on: "thing",
-      fields: [VALUE_FIELD, { name: "priority", label: "Priority; larger is sooner", kind: "integer", initial: "0" }],
-      run: async (doing) => {
-        const rank = { priority: integerOf(doing.values, "priority", "Priority") };
-        return pushed(await priority(doing).push(JSON.stringify(jsonOf(doing.values, "value")), rank), doing);
-      },
-    },
+    pushing([PRIORITY_FIELD], (doing) => {
+      const rank = { priority: integerOf(doing.values, "priority", "Priority") };
+      return priority(doing).push(jsonIn(doing.values), rank);
+    }),
     taking(priority),
     emptying(priority),
   ],
@@ -229,17 +214,8 @@ export const TIME_SERIES: Kind = {
     ];
   },
   actions: [
-    {
-      name: "delete",
-      title: "Delete series",
-      on: "thing",
-      ends: true,
-      fields: [],
-      warning: "All its samples and labels are deleted. This cannot be undone.",
-      run: async (doing) => {
-        if (!(await series(doing).delete(doing.thing.name))) throw gone(`the series ${doing.thing.name}`);
-        return `The series ${doing.thing.name} was deleted.`;
-      },
-    },
+    deleting("series", "All its samples and labels are deleted. This cannot be undone.", (doing) =>
+      series(doing).delete(doing.thing.name),
+    ),
   ],
 };

@@ -1,8 +1,7 @@
 /** Bloom filters, cuckoo filters, count-min sketches and top-k. */
 import { BloomFilter, CountMinSketch, CuckooFilter, TopK } from "cinnabar/sketches";
-import { type Action, type Figure, integerOf, type Kind, type Looking, numberIn } from "./kind.ts";
-
-type Opening = Pick<Looking, "store" | "thing">;
+import { clearing } from "./actions.ts";
+import { type Action, type Figure, integerOf, type Kind, numberIn, type Opening, PAGE } from "./kind.ts";
 
 const bloom = ({ store, thing }: Opening): BloomFilter =>
   new BloomFilter(store, thing.name, {
@@ -29,23 +28,12 @@ const countMin = ({ store, thing }: Opening): CountMinSketch =>
 const topK = ({ store, thing }: Opening): TopK =>
   new TopK(store, thing.name, { prefix: thing.prefix, maxItems: numberIn(thing, "maxItems") });
 
-const PAGE = 50;
-
-function clearing(what: string, open: (opening: Opening) => { clear(): Promise<void> }): Action {
-  return {
-    name: "clear",
-    title: `Clear ${what}`,
-    on: "thing",
-    ends: true,
-    fields: [],
-    warning:
-      "Everything that was added is forgotten, and so are its options. The next process that adds something creates it again.",
-    run: async (doing) => {
-      await open(doing).clear();
-      return `The ${what} ${doing.thing.name} is empty.`;
-    },
-  };
-}
+const forgetting = (what: string, open: (opening: Opening) => { clear(): Promise<void> }): Action =>
+  clearing(
+    what,
+    "Everything that was added is forgotten, and so are its options. The next process that adds something creates it again.",
+    (doing) => open(doing).clear(),
+  );
 
 const adding = (what: string, run: Action["run"]): Action => ({
   name: "add",
@@ -109,7 +97,7 @@ export const BLOOM_FILTERS: Kind = {
         return `The filter is full: ${item} was not added. Clear it, or open one with a larger maxCapacity.`;
       return status === "added" ? `${item} was added.` : `${item} was there already.`;
     }),
-    clearing("Bloom filter", bloom),
+    forgetting("Bloom filter", bloom),
   ],
 };
 
@@ -146,7 +134,7 @@ export const CUCKOO_FILTERS: Kind = {
         return (await cuckoo(doing).delete(item)) ? `${item} was deleted.` : `${item} was not there.`;
       },
     },
-    clearing("cuckoo filter", cuckoo),
+    forgetting("cuckoo filter", cuckoo),
   ],
 };
 
@@ -182,7 +170,7 @@ export const COUNT_MIN_SKETCHES: Kind = {
       const item = doing.values.item ?? "";
       return `${item} is now counted as seen ${await countMin(doing).add(item, integerOf(doing.values, "by", "How often"))} times.`;
     }),
-    clearing("count-min sketch", countMin),
+    forgetting("count-min sketch", countMin),
   ],
 };
 
@@ -236,6 +224,6 @@ export const TOP_K: Kind = {
       const item = doing.values.item ?? "";
       return `${item} is now counted as seen ${await topK(doing).add(item, integerOf(doing.values, "by", "How often"))} times.`;
     }),
-    clearing("top-k sketch", topK),
+    forgetting("top-k sketch", topK),
   ],
 };

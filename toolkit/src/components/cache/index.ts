@@ -12,27 +12,25 @@
 
 import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
-import { type Codec, encodeWithin, json } from "../../base/codec.ts";
-import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError } from "../../base/errors.ts";
+import { ConnectionError, InputError, ServerError } from "../../base/errors.ts";
 import { observed, type Probe } from "../../base/probe.ts";
 import { asBytesOrNulls, asTextsOrNulls } from "../../base/replies.ts";
-import { GuardingCodec, SchemaError } from "../../base/schema.ts";
 import { settled } from "../../base/together.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
-import { settleWhen } from "../../waiting/settle-when.ts";
-import { type Asking, loaded, type Made, type Shared, shared, spareOf } from "./asking.ts";
+import { type Asking, loaded, type Shared, shared, spareOf } from "./asking.ts";
 import { Batch, type ManyLoader } from "./batch.ts";
-import { Changes, EVERYTHING, type Notice } from "./changes.ts";
+import { Changes, EVERYTHING } from "./changes.ts";
 import { claim } from "./claim.ts";
 import { changesChannel, type EntryKeys, entryKeys, type ShardKeys, shardKeys } from "./keys.ts";
-import { Making } from "./making.ts";
+import { Lifetimes } from "./lifetimes.ts";
+import { Loads } from "./loads.ts";
 import { type Held, MemoryCache } from "./memory.ts";
 import { AHEAD_OPTIONS, checkTags, ENTRY_OPTIONS, listed, MAX_TAGS, OPTIONS, STALE_OPTIONS } from "./options.ts";
-import { pack, unpack } from "./packing.ts";
+import { Outage } from "./outage.ts";
 import { isThere } from "./presence.ts";
 import { CacheReport } from "./report.ts";
-import { drop, type FoundEntry, fill, giveUp, invalidate, put, type ReadReply, read } from "./scripts.ts";
+import { drop, type FoundEntry, invalidate, put, type ReadReply, read } from "./scripts.ts";
 import { SharedQuestions } from "./shared-questions.ts";
 import { Sightings } from "./sightings.ts";
 import { clearShards, type Shards, tagsMatching } from "./sweep.ts";
@@ -46,6 +44,7 @@ import type {
   Loading,
   StaleIfErrorOptions,
 } from "./types.ts";
+import { Values } from "./values.ts";
 
 export type { ManyLoader } from "./batch.ts";
 export { type CacheInfo, Caches, type InvalidatedTag } from "./report.ts";
@@ -62,9 +61,6 @@ export type {
 
 /** How much the latest load counts in how long making takes. */
 const LATEST_LOAD = 1 / 8;
-
-/** How long a store that could not be reached is left alone. */
-const BREAK_MS = 1_000;
 
 /** As telemetry has them. */
 const OUTCOMES: Readonly<Record<Found<unknown>["state"], string>> = { fresh: "hit", stale: "stale", loaded: "miss" };
@@ -104,21 +100,14 @@ export class Cache<T = unknown> {
   readonly name: string;
   readonly #store: Store;
   readonly #prefix: string;
-  readonly #freshMs: number;
-  readonly #staleMs: number;
-  readonly #errorStaleMs: number;
+  readonly #lifetimes: Lifetimes;
   /** How long making takes, on average. */
   #loadMs = 0;
-  readonly #jitter: number;
   readonly #leaseMs: number;
   readonly #limits: RunOptions;
   readonly #shards: readonly ShardKeys[];
   readonly #glance: SendOptions;
-  readonly #codec: Codec<T>;
-  /** The same, if it checks values. */
-  readonly #guard: GuardingCodec<T> | null;
-  readonly #maxBytes: number;
-  readonly #compressAboveBytes: number;
+  readonly #values: Values<T>;
   readonly #onError: (error: unknown) => void;
   readonly #memoryTtlMs: number;
   readonly #memory: MemoryCache<T>;
@@ -127,33 +116,21 @@ export class Cache<T = unknown> {
   readonly #questions = new SharedQuestions<Shared<T>>();
   readonly #glances = new SharedQuestions<{ readonly value: T } | null>();
   readonly #sightings: Sightings;
-  /** What this process loads under a lease, by the lease's token. */
-  readonly #loads = new Map<string, Promise<Made<T>>>();
-  /** What it loads without the store, by key. */
-  readonly #alone = new Map<string, Promise<Made<T>>>();
+  readonly #outage: Outage;
+  readonly #loads: Loads<T>;
   readonly #report: CacheReport;
-  /** Until then the store is left alone, and nobody is told again of a store that takes no writes. */
-  #brokenUntil = 0;
-  #toldUntil = 0;
 
   constructor(store: Store, name: string, options: CacheOptions<T> = {}) {
     OPTIONS.check(options);
     this.name = name;
     this.#store = aStore("Cache", store);
     this.#prefix = options.prefix ?? "cache";
-    this.#freshMs = options.freshMs ?? 300_000;
-    this.#staleMs = options.staleMs ?? 0;
-    this.#errorStaleMs = options.errorStaleMs ?? 0;
-    this.#jitter = options.jitter ?? 0.1;
+    this.#lifetimes = new Lifetimes(store.clock, options);
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#limits = runOptions({ timeoutMs: options.timeoutMs ?? 1_000, whenOpen: "fail" });
     const shards = options.shards ?? 16;
     this.#glance = sendOptions({ ...this.#limits, buffers: true });
-    const plain = options.codec ?? json<T>();
-    this.#guard = options.schema === undefined ? null : new GuardingCodec(plain, options.schema, "a cached value");
-    this.#codec = this.#guard ?? plain;
-    this.#maxBytes = options.maxBytes ?? 16 * 1024 * 1024;
-    this.#compressAboveBytes = options.compressAboveBytes ?? 1_024;
+    this.#values = new Values(options);
     this.#onError = options.onError ?? (() => {});
     this.#memoryTtlMs = options.memoryTtlMs ?? 0;
     this.#memory = new MemoryCache(store.clock, options.memoryItems ?? 1_000);
@@ -166,10 +143,25 @@ export class Cache<T = unknown> {
       tags: (tags: ReadonlySet<string>) => this.#forgetTagged(tags),
       all: () => {
         this.#memory.clear();
-        this.#alone.clear();
+        this.#loads.clear();
       },
     };
     this.#changes = new Changes(store, this.#channel, outdated, this.#onError);
+    this.#outage = new Outage(store.clock, this.#onError);
+    this.#loads = new Loads({
+      store,
+      name,
+      channel: this.#channel,
+      limits: this.#limits,
+      isHeld: this.#memoryTtlMs > 0,
+      values: this.#values,
+      lifetimes: this.#lifetimes,
+      changes: this.#changes,
+      outage: this.#outage,
+      report: this.#report,
+      sightings: this.#sightings,
+      onError: this.#onError,
+    });
     if (this.#memoryTtlMs > 0) this.#changes.listen().catch(() => {});
   }
 
@@ -205,7 +197,7 @@ export class Cache<T = unknown> {
     if (this.#store.probe !== null) return this.#watched(this.#store.probe, key, load, options);
     const { answer, isMine } = this.#asked(key, load, options);
     const { found, isPrivate } = await answer;
-    return isPrivate && !isMine ? loaded(await this.#make(key, load, options)) : found;
+    return isPrivate && !isMine ? loaded(await this.#loads.make(key, load, options)) : found;
   }
 
   #asked(key: string, load: Loader<T>, options: EntryOptions) {
@@ -223,7 +215,7 @@ export class Cache<T = unknown> {
       checkTags(options.tags);
       const { answer, isMine } = this.#asked(key, load, options);
       const { found, isPrivate } = await answer;
-      return isPrivate && !isMine ? loaded(await this.#make(key, load, options)) : found;
+      return isPrivate && !isMine ? loaded(await this.#loads.make(key, load, options)) : found;
     };
     return observed(probe.begin({ kind: "get", cache: this.name, key }), find, ({ state }) => ({
       outcome: OUTCOMES[state],
@@ -236,19 +228,19 @@ export class Cache<T = unknown> {
     word("key", key);
     checkTags(options.tags);
     await this.#put(key, value, options);
-    if (this.#errorStaleMs > 0) await this.#keepSpare(key, value, options.tags ?? []);
+    if (this.#lifetimes.errorStaleMs > 0) await this.#keepSpare(key, value, options.tags ?? []);
   }
 
   async #put(key: string, value: T, options: EntryOptions): Promise<void> {
-    const { freshMs, keepMs } = this.#lifetimes(options);
+    const { freshMs, keepMs } = this.#lifetimes.of(options);
     const { entry, loader, tags } = this.#keys(key);
-    const packed = await this.#packed(value);
+    const packed = await this.#values.packed(value);
     await this.#changing(
       () => this.#forget(key),
       () =>
         this.#store.run(put, {
           ...{ entry, loader, tags, freshMs, keepMs, key },
-          tagMs: this.#tagMemoryMs,
+          tagMs: this.#lifetimes.tagMemoryMs,
           value: packed,
           tagList: (options.tags ?? []).join("\n"),
           channel: this.#channel,
@@ -260,7 +252,7 @@ export class Cache<T = unknown> {
   /** Removes a value, and what is being made for it. */
   async delete(key: string): Promise<boolean> {
     const { entry, loader } = this.#keys(word("key", key));
-    if (this.#errorStaleMs > 0) await this.#deleteSpare(key);
+    if (this.#lifetimes.errorStaleMs > 0) await this.#deleteSpare(key);
     return this.#changing(
       () => this.#forget(key),
       () => this.#store.run(drop, { entry, loader, channel: this.#channel, key }),
@@ -272,7 +264,7 @@ export class Cache<T = unknown> {
     const tags = listed(tagged);
     integer("the number of tags", tags.length, 1, MAX_TAGS);
     checkTags(tags);
-    const tagMs = this.#tagMemoryMs;
+    const tagMs = this.#lifetimes.tagMemoryMs;
     const everywhere = this.#shards.map((shard) => invalidate.with({ tags: shard.tags, tagMs, names: tags }));
     const those = new Set(tags);
     await this.#changing(
@@ -294,7 +286,7 @@ export class Cache<T = unknown> {
     for (let at = 0; at < tags.length; at += MAX_TAGS) await this.invalidate(tags.slice(at, at + MAX_TAGS));
     // What was being made has lost its lease: who waits for it looks again.
     await this.#changing(
-      () => this.#alone.clear(),
+      () => this.#loads.clear(),
       () => this.#store.call("PUBLISH", this.#channel, EVERYTHING),
     );
     return tags.length;
@@ -304,7 +296,7 @@ export class Cache<T = unknown> {
   async clear(): Promise<number> {
     const forget = (): void => {
       this.#memory.clear();
-      this.#alone.clear();
+      this.#loads.clear();
     };
     return this.#changing(forget, async () => {
       const count = await clearShards(this.#store, this.#allShards);
@@ -349,7 +341,8 @@ export class Cache<T = unknown> {
   staleIfError(key: string, load: Loader<T>, options: StaleIfErrorOptions = {}): Loader<T> {
     STALE_OPTIONS.check(options);
     word("key", key);
-    if (this.#errorStaleMs === 0) throw new InputError("staleIfError needs a cache that was made with errorStaleMs");
+    if (this.#lifetimes.errorStaleMs === 0)
+      throw new InputError("staleIfError needs a cache that was made with errorStaleMs");
     const { tags = [], retryMs = 1_000 } = options;
     return async (loading) => {
       try {
@@ -385,7 +378,7 @@ export class Cache<T = unknown> {
         freshFor: (ms) => loading.freshFor(ms),
       });
     };
-    const kept = { tags, freshMs: this.#errorStaleMs, staleMs: 0 };
+    const kept = { tags, freshMs: this.#lifetimes.errorStaleMs, staleMs: 0 };
     const value = await this.refresh(spareOf(key), loadBoth, kept).catch((error) => {
       if (isCalled) throw error;
       return null;
@@ -400,7 +393,7 @@ export class Cache<T = unknown> {
   }
 
   async #keepSpare(key: string, value: T, tags: readonly string[]): Promise<void> {
-    await this.#put(spareOf(key), value, { tags, freshMs: this.#errorStaleMs, staleMs: 0 });
+    await this.#put(spareOf(key), value, { tags, freshMs: this.#lifetimes.errorStaleMs, staleMs: 0 });
   }
 
   /**
@@ -420,7 +413,7 @@ export class Cache<T = unknown> {
     const { value, state, ageMs } = await this.getEntry(key, timed, entry);
     // An exponential share of the time that making takes: many callers make it likely that one of them is early.
     const earlyMs = -Math.log(1 - clock.random()) * this.#loadMs * eagerness;
-    const freshMs = (options.freshMs ?? this.#freshMs) * (1 - this.#jitter);
+    const freshMs = (options.freshMs ?? this.#lifetimes.freshMs) * (1 - this.#lifetimes.jitter);
     if (state === "fresh" && ageMs + earlyMs >= freshMs) this.refresh(key, timed, entry).catch(this.#onError);
     return value;
   }
@@ -432,9 +425,9 @@ export class Cache<T = unknown> {
     const keys = this.#keys(word("key", key));
     const token = randomToken();
     const { loader, tags } = keys;
-    const claiming = { loader, tags, token, leaseMs: this.#leaseMs, tagMs: this.#tagMemoryMs };
+    const claiming = { loader, tags, token, leaseMs: this.#leaseMs, tagMs: this.#lifetimes.tagMemoryMs };
     if (!(await this.#store.run(claim, claiming, this.#limits))) return null;
-    const made = await this.#load({ key, keys, token, load, options });
+    const made = await this.#loads.leased({ key, keys, token, load, options });
     this.#forget(key);
     return made.value;
   }
@@ -458,14 +451,14 @@ export class Cache<T = unknown> {
 
   #forget(key: string): void {
     this.#memory.delete(key);
-    this.#alone.delete(key);
+    this.#loads.forget(key);
     this.#sightings.forget(key);
   }
 
   #forgetTagged(tags: ReadonlySet<string>): void {
     this.#memory.deleteTagged(tags);
     // Their tags are known when they are made.
-    this.#alone.clear();
+    this.#loads.clear();
     this.#sightings.clear();
   }
 
@@ -480,7 +473,7 @@ export class Cache<T = unknown> {
   #seen(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> | null {
     // Of a value that can be stale, only the server can say whether it is: that is up to the script. So it is with how long a
     // value stays fresh, which memory has to know.
-    if ((options.staleMs ?? this.#staleMs) > 0 || this.#memoryTtlMs > 0 || this.#isBroken) return null;
+    if ((options.staleMs ?? this.#lifetimes.staleMs) > 0 || this.#memoryTtlMs > 0 || this.#outage.isOn) return null;
     if (!this.#sightings.isLikely(key)) return null;
     word("key", key);
     checkTags(options.tags);
@@ -505,7 +498,7 @@ export class Cache<T = unknown> {
           this.#store.send(["ZMSCORE", tags, ...names], this.#limits),
         ]);
     } catch (error) {
-      this.#unreachable(error);
+      this.#outage.unreachable(error);
       return null;
     }
     const [stored, at, fresh, ends, tagList] = asBytesOrNulls(found);
@@ -515,20 +508,9 @@ export class Cache<T = unknown> {
     if (asTextsOrNulls(invalidated).some((each) => each !== null && Number(each) >= Number(at))) return null;
     this.#report.count("hits");
     this.#sightings.learn(key, true);
-    if (this.#guard !== null) return this.#accepted(stored);
-    const value = this.#unpacked(stored);
+    if (this.#values.areChecked) return this.#values.accepted(stored);
+    const value = this.#values.unpacked(stored);
     return { value: value instanceof Promise ? await value : value };
-  }
-
-  get #isBroken(): boolean {
-    return this.#store.clock.monotonicMs() < this.#brokenUntil;
-  }
-
-  /** Notes that the store cannot be used, and throws what says something else. */
-  #unreachable(error: unknown): void {
-    if (!isUnavailable(error)) throw error;
-    this.#brokenUntil = this.#store.clock.monotonicMs() + BREAK_MS;
-    this.#onError(error);
   }
 
   async #peek(key: string): Promise<T | null> {
@@ -542,7 +524,8 @@ export class Cache<T = unknown> {
     );
     this.#report.count(entry === null ? "misses" : "hits");
     if (entry === null) return null;
-    return this.#guard === null ? this.#unpacked(entry.stored) : ((await this.#accepted(entry.stored))?.value ?? null);
+    if (!this.#values.areChecked) return this.#values.unpacked(entry.stored);
+    return (await this.#values.accepted(entry.stored))?.value ?? null;
   }
 
   async #ask(asking: Asking<T>): Promise<Shared<T>> {
@@ -553,12 +536,12 @@ export class Cache<T = unknown> {
       const question = this.#memoryTtlMs > 0 ? this.#memory.begin(key) : null;
       try {
         const sentMs = this.#store.clock.monotonicMs();
-        const reply = this.#isBroken ? null : await this.#read(asking);
-        if (reply === null) return await this.#loadAlone(asking);
+        const reply = this.#outage.isOn ? null : await this.#read(asking);
+        if (reply === null) return await this.#loads.alone(asking);
         const { entry, loader } = reply;
         const isFresh = entry !== null && entry.freshForMs > 0;
         this.#sightings.learn(key, isFresh);
-        const accepted = entry === null ? null : await this.#accepted(entry.stored);
+        const accepted = entry === null ? null : await this.#values.accepted(entry.stored);
         if (entry !== null && accepted === null && loader !== "caller") {
           await this.delete(key);
           continue;
@@ -571,8 +554,8 @@ export class Cache<T = unknown> {
           return { found: { value, state: "fresh", ageMs: entry.ageMs }, isPrivate: false };
         }
         if (entry !== null && accepted !== null) return this.#stale(asking, accepted.value, entry.ageMs, loader);
-        if (loader === "nobody") return await this.#loadAlone(asking);
-        const made = loader === "caller" ? await this.#load(asking) : await this.#wait(reply, noticed);
+        if (loader === "nobody") return await this.#loads.alone(asking);
+        const made = loader === "caller" ? await this.#loads.leased(asking) : await this.#loads.wait(reply, noticed);
         if (made !== null) return shared(made);
       } finally {
         noticed?.cancel();
@@ -584,25 +567,17 @@ export class Cache<T = unknown> {
   /** Null when the store cannot be used. */
   async #read({ key, keys, token }: Asking<T>): Promise<ReadReply | null> {
     const { entry, loader, tags } = keys;
-    const reading = { entry, loader, tags, token, leaseMs: this.#leaseMs, tagMs: this.#tagMemoryMs };
+    const reading = { entry, loader, tags, token, leaseMs: this.#leaseMs, tagMs: this.#lifetimes.tagMemoryMs };
     try {
       const reply = await this.#store.run(read, reading, this.#limits);
-      if (reply.loader === "nobody") this.#refused(new ServerError(reply.holder));
+      if (reply.loader === "nobody") this.#outage.refused(new ServerError(reply.holder));
       return reply;
     } catch (error) {
-      this.#unreachable(error);
+      this.#outage.unreachable(error);
       // The answer that was lost may have been the lease.
-      if (error instanceof ConnectionError && error.maybeExecuted) void this.#giveUp(key, keys, token);
+      if (error instanceof ConnectionError && error.maybeExecuted) void this.#loads.giveUp(key, keys, token);
       return null;
     }
-  }
-
-  /** The store takes no writes, and its entries can be read. Told once in a while: it is so for every value that is not there. */
-  #refused(error: ServerError): void {
-    const now = this.#store.clock.monotonicMs();
-    if (now < this.#toldUntil) return;
-    this.#toldUntil = now + BREAK_MS;
-    this.#onError(error);
   }
 
   #heldSince(sentMs: number, value: T, { ageMs, freshForMs, tags }: FoundEntry): Held<T> {
@@ -612,173 +587,8 @@ export class Cache<T = unknown> {
   /** The stale value at once; a new one is made behind the caller's back, if that is the caller's part. */
   #stale(asking: Asking<T>, value: T, ageMs: number, loader: ReadReply["loader"]): Shared<T> {
     this.#report.count("staleHits");
-    if (loader === "caller") this.#load(asking).catch(this.#onError);
+    if (loader === "caller") this.#loads.leased(asking).catch(this.#onError);
     return { found: { value, state: "stale", ageMs }, isPrivate: false };
-  }
-
-  /**
-   * Until the holder of the lease is done, its lease is over, or something else happens to the key. What it has made is taken
-   * only from this process and only if the store took it: then nothing has happened to the key since before this caller came.
-   */
-  async #wait({ holder, leaseMs }: ReadReply, noticed: Notice | null): Promise<Made<T> | null> {
-    const ours = this.#loads.get(holder);
-    if (ours === undefined && noticed === null) {
-      await this.#changes.listen().catch((error) => this.#unreachable(error));
-      return null;
-    }
-    try {
-      const limits = { timeoutMs: leaseMs, onTimeout: null };
-      return await settleWhen<Made<T> | null>(this.#store, limits, ({ settle, fail }) => {
-        // What is for its caller alone, or was not kept, is nobody else's: ask again.
-        ours?.then((made) => settle(made.fate === "kept" ? made : null), fail);
-        return noticed?.listen(() => settle(null)) ?? (() => {});
-      });
-    } catch (error) {
-      // A waiting caller asks again when the store is closed, and hears of it.
-      const { closeSignal } = this.#store;
-      if (closeSignal.aborted && error === closeSignal.reason) return null;
-      throw error;
-    }
-  }
-
-  /** Makes it under the lease. Others of this process can wait for it until it is sent to the store. */
-  #load(asking: Asking<T>): Promise<Made<T>> {
-    const loading = this.#makeAndKeep(asking);
-    this.#loads.set(asking.token, loading);
-    return loading;
-  }
-
-  async #makeAndKeep({ key, keys, token, load, options }: Asking<T>): Promise<Made<T>> {
-    let made: { value: T; kept: EntryOptions | null };
-    let filling: Parameters<typeof fill.with>[0];
-    try {
-      made = await this.#make(key, load, options);
-      const { value, kept } = made;
-      if (kept === null) {
-        await this.#giveUp(key, keys, token);
-        return { value, fate: "for its caller" };
-      }
-      const packing = this.#packed(value);
-      const { entry, loader, tags } = keys;
-      const { freshMs, keepMs } = this.#lifetimes(kept);
-      filling = {
-        entry,
-        loader,
-        tags,
-        token,
-        value: packing instanceof Promise ? await packing : packing,
-        freshMs,
-        keepMs,
-        tagList: kept.tags === undefined ? "" : kept.tags.join("\n"),
-        channel: this.#channel,
-        key,
-        tells: this.#memoryTtlMs > 0 ? 1 : 0,
-      };
-    } catch (error) {
-      await this.#giveUp(key, keys, token);
-      throw error;
-    } finally {
-      this.#loads.delete(token);
-    }
-    try {
-      const isKept = await this.#store.run(fill, filling, this.#limits);
-      if (isKept) this.#sightings.lasts(key, Number(filling.freshMs));
-      return { value: made.value, fate: isKept ? "kept" : "not kept" };
-    } catch (error) {
-      // The caller gets what was made, whatever keeps the store from keeping it.
-      if (refusesWrites(error)) this.#refused(error);
-      else if (isUnavailable(error)) this.#unreachable(error);
-      else this.#onError(error);
-      if (error instanceof ConnectionError) void this.#giveUp(key, keys, token);
-      return { value: made.value, fate: "not kept" };
-    }
-  }
-
-  /** Lets others load. A store that does not answer is told when it does; until then they wait for the end of the lease. */
-  async #giveUp(key: string, { loader }: EntryKeys, token: string): Promise<void> {
-    const giving = { loader, token, channel: this.#channel, key };
-    try {
-      await this.#store.run(giveUp, giving, this.#limits);
-    } catch (error) {
-      this.#onError(error);
-      if (!this.#store.closed) this.#store.run(giveUp, giving, { whenOpen: "wait" }).catch(() => {});
-    }
-  }
-
-  /** Without the store: one at a time in this process, every process for itself. */
-  async #loadAlone({ key, load, options }: Asking<T>): Promise<Shared<T>> {
-    const begun = this.#alone.get(key);
-    if (begun !== undefined) {
-      const made = await begun;
-      return made.fate === "for its caller" ? shared(await this.#makeAlone(key, load, options)) : shared(made);
-    }
-    const loading = this.#makeAlone(key, load, options);
-    this.#alone.set(key, loading);
-    try {
-      return shared(await loading);
-    } finally {
-      if (this.#alone.get(key) === loading) this.#alone.delete(key);
-    }
-  }
-
-  async #makeAlone(key: string, load: Loader<T>, options: EntryOptions): Promise<Made<T>> {
-    const { value, kept } = await this.#make(key, load, options);
-    return { value, fate: kept === null ? "for its caller" : "not kept" };
-  }
-
-  /** Calls the loader. `kept`: how its value is to be kept, or null if it is not. */
-  async #make(key: string, load: Loader<T>, options: EntryOptions): Promise<{ value: T; kept: EntryOptions | null }> {
-    const making = new Making(options);
-    this.#report.count("misses");
-    this.#report.count("loads");
-    try {
-      const span = this.#store.probe?.begin({ kind: "load", cache: this.name, key }) ?? null;
-      const value =
-        span === null
-          ? await load(making)
-          : await observed(
-              span,
-              async () => load(making),
-              () => ({ outcome: "loaded" }),
-            );
-      return { value: this.#guard === null ? value : this.#guard.check(value), kept: making.kept };
-    } catch (error) {
-      this.#report.count("failures");
-      throw error;
-    }
-  }
-
-  /** How long it is remembered that a tag was invalidated, and so the longest life of an entry with tags. */
-  get #tagMemoryMs(): number {
-    return Math.max(7 * 86_400_000, 2 * (this.#freshMs + this.#staleMs));
-  }
-
-  #lifetimes(options: EntryOptions): { freshMs: number; keepMs: number } {
-    const fresh = integer("freshMs", options.freshMs ?? this.#freshMs, 1);
-    const stale = integer("staleMs", options.staleMs ?? this.#staleMs, 0);
-    const freshMs = Math.max(1, Math.round(fresh * (1 - this.#jitter * this.#store.clock.random())));
-    const keepMs = freshMs + stale;
-    // An entry must not outlive the note that makes it invalid.
-    return { freshMs, keepMs: (options.tags?.length ?? 0) > 0 ? Math.min(keepMs, this.#tagMemoryMs) : keepMs };
-  }
-
-  #packed(value: T): string | Buffer | Promise<Buffer> {
-    return pack(encodeWithin(this.#codec, value, this.#maxBytes, "a cached value"), this.#compressAboveBytes);
-  }
-
-  #unpacked(stored: Buffer): T | Promise<T> {
-    const bytes = unpack(stored);
-    return bytes instanceof Promise ? bytes.then((each) => this.#codec.decode(each)) : this.#codec.decode(bytes);
-  }
-
-  /** Null for a value that the schema refuses: an older program may have stored it. */
-  async #accepted(stored: Buffer): Promise<{ readonly value: T } | null> {
-    try {
-      return { value: await this.#unpacked(stored) };
-    } catch (error) {
-      if (error instanceof SchemaError) return null;
-      throw error;
-    }
   }
 
   #keys(key: string): EntryKeys {

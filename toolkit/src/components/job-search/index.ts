@@ -32,7 +32,7 @@ import {
   unpack,
   type Weighted,
 } from "./packing.ts";
-import { type Found, put, RANKS, read, remove, searchCandidates, searchJobs, sweep } from "./scripts.ts";
+import { type Found, put, RANKS, read, remove, type SEARCHED, searchCandidates, searchJobs, sweep } from "./scripts.ts";
 import type {
   Candidate,
   CandidateMatch,
@@ -85,19 +85,6 @@ interface Asked {
   readonly near: GeoPoint | null;
   readonly args: Readonly<Record<(typeof SEARCHED)[number], string | number>>;
 }
-const SEARCHED = [
-  "missing",
-  "limit",
-  "afterMissing",
-  "afterScore",
-  "afterPosted",
-  "afterId",
-  "places",
-  "latitude",
-  "longitude",
-  "radiusKm",
-  "maxExamined",
-] as const;
 
 const OPTIONS = defineOptions<JobSearchOptions>("JobSearch", {
   prefix,

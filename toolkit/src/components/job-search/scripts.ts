@@ -222,8 +222,8 @@ local function answer()
 end
 `;
 
-const SEARCH_ARGS = [
-  "lists",
+/** What a search says, whichever lists it looks into. */
+export const SEARCHED = [
   "missing",
   "limit",
   "afterMissing",
@@ -236,6 +236,7 @@ const SEARCH_ARGS = [
   "radiusKm",
   "maxExamined",
 ] as const;
+const SEARCH_ARGS = ["lists", ...SEARCHED] as const;
 
 export interface Found {
   readonly isComplete: boolean;

@@ -12,7 +12,7 @@ import { Faults } from "./faults.ts";
 import { relay } from "./flows.ts";
 import { Idling } from "./idling.ts";
 import { JobsInHand, type LaneFacts } from "./jobs-in-hand.ts";
-import { cancelChannel } from "./queue.ts";
+import { cancelChannel } from "./keys.ts";
 import { textFrom } from "./record.ts";
 import { advance } from "./schedule.ts";
 import { type CycleReply, cycle, cycleBytes, MAX_TAKEN } from "./scripts/cycle.ts";

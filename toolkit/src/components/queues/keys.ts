@@ -47,6 +47,10 @@ export function shardOf(name: string, shards: number): number {
   return shards === 1 ? 0 : hashOf(name) % shards;
 }
 
+export function cancelChannel(keys: QueueKeys): string {
+  return `${keys.data}:cancel`;
+}
+
 const MAX_WORD_BYTES = 512;
 
 /** Ids, groups and names of schedules: short text in one line, since lines and NULs separate them in the store. */

@@ -1,22 +1,20 @@
 /**
- * `Queue`: adding jobs and everything else that is done from outside. Running them is worker.ts; the data model is described in
- * scripts/core.ts. A queue object is cheap, holds no connection of its own but while somebody waits for a result, and any number
- * of them in any number of processes may speak of the same queue.
+ * `Queue`: adding jobs and everything else that is done from outside. What its methods do to jobs is in adding.ts, reading.ts and
+ * managing.ts; running them is worker.ts; the data model is described in scripts/core.ts. A queue object is cheap, holds no
+ * connection of its own but while somebody waits for a result, and any number of them in any number of processes may speak of the
+ * same queue.
  */
 
 import { aStore, oneOf } from "../../base/checks.ts";
-import { randomToken } from "../../base/clock.ts";
-import { type Codec, encodeWithin, json } from "../../base/codec.ts";
+import { type Codec, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import type { Filled } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import type { Page, PageOptions } from "../../base/page.ts";
-import { type Carrier, type Observation, observed } from "../../base/probe.ts";
-import { asList, asTextOrNull } from "../../base/replies.ts";
+import { asTextOrNull } from "../../base/replies.ts";
 import { type StandardSchema, ValidatingCodec } from "../../base/schema.ts";
-import { settled } from "../../base/together.ts";
-import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
+import { Adding } from "./adding.ts";
 import type {
   Added,
   CancelOutcome,
@@ -30,15 +28,14 @@ import type {
   Shard,
   UpdateOutcome,
 } from "./answers.ts";
-import { alone, inBulk, pageByName } from "./bulk.ts";
+import { alone, inBulk } from "./bulk.ts";
 import { type CleanableState, type CleanOptions, clean } from "./cleaning.ts";
-import { fetchedJob, fetchedOutcome, INLINE_RESULT_BYTES, KeptElsewhere, type ResultStore } from "./elsewhere.ts";
-import { QueueFullError } from "./errors.ts";
+import { fetchedOutcome, INLINE_RESULT_BYTES, KeptElsewhere, type ResultStore } from "./elsewhere.ts";
 import { EventFeed, type EventsOptions, type QueueEventKind, type QueueEventOf } from "./events.ts";
 import { type WorkerReport, workersOf } from "./figures.ts";
-import { addressOf, buildFlow, type FlowNode, type FlowTarget, relay } from "./flows.ts";
+import { addressOf, type FlowNode, type FlowTarget } from "./flows.ts";
 import { type Attempt, historyOf, type Incident, type IncidentsOptions, incidentsOf } from "./history.ts";
-import { checkWord, type QueueKeys, queueKeys, shardOf, shardTag } from "./keys.ts";
+import { checkWord, queueKeys, shardTag } from "./keys.ts";
 import {
   type FlowChild,
   type FlowMember,
@@ -49,11 +46,11 @@ import {
   listChildren,
   parentOf,
 } from "./kin.ts";
+import { type Change, changeOf, Managing } from "./managing.ts";
 import {
   checkBackoff,
   decodeSettings,
   encodeSettings,
-  encodeUpdate,
   JOB_OPTIONS,
   type JobOptions,
   type JobUpdate,
@@ -74,17 +71,8 @@ import {
   UPCOMING_OPTIONS,
   WAIT_FOR_OPTIONS,
 } from "./queue-options.ts";
-import {
-  decodeResult,
-  describeJob,
-  JOB_STATES,
-  type Job,
-  type JobState,
-  NO_OPTIONS,
-  type Prepare,
-  type Prepared,
-  preparing,
-} from "./record.ts";
+import { countsOf, groupsOf, jobsOf, minutesOf, pageOf } from "./reading.ts";
+import { decodeResult, JOB_STATES, type Job, type JobState, NO_OPTIONS, preparing } from "./record.ts";
 import {
   SCHEDULE_UPDATE_OPTIONS,
   type Schedule,
@@ -93,39 +81,11 @@ import {
   type ScheduleUpdate,
 } from "./schedule.ts";
 import { ScheduleBook } from "./schedule-book.ts";
-import { addJobs, isFull, type NotAdded } from "./scripts/add.ts";
-import {
-  cancelJobs,
-  drainJobs,
-  promoteJobs,
-  removeJobs,
-  replayJobs,
-  setPaused,
-  setSettings,
-  updateJobs,
-} from "./scripts/manage.ts";
-import { countJobs, getJobs, getJobsBytes, listGroups, listJobs, listJobsBytes, readMetrics } from "./scripts/read.ts";
+import type { NotAdded } from "./scripts/add.ts";
+import { setPaused, setSettings } from "./scripts/manage.ts";
 import { type Outcome, Waiters, type WaitForOptions } from "./waiters.ts";
 
 const MAX_PAYLOAD_BYTES = 1 << 20;
-/** Jobs in one call of the adding script; more are sent in several, one round trip each. */
-const ADD_CHUNK = 500;
-const MANAGE_CHUNK = 500;
-
-/** What is to be changed of a job, as the script gets it. */
-interface Change {
-  readonly shard: Shard;
-  readonly id: string;
-  readonly how: string;
-  readonly payload: string | Uint8Array;
-}
-
-/** What goes to one shard: words of jobs, and where each job stands in the list that was given. */
-interface Part {
-  readonly shard: Shard;
-  words: (string | Uint8Array)[];
-  at: number[];
-}
 
 /**
  * Jobs that are added here and run by workers, in any process. `T` is the data that handlers get and `R` the result that callers get; `I`
@@ -157,14 +117,11 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
   /** The slots that it is spread over, with the keys of each. */
   readonly shards: Filled<Shard>;
   readonly #prefix: string;
-  readonly #prepare: Prepare<I>;
+  readonly #adding: Adding<I>;
+  readonly #managing: Managing;
   readonly #waiters: readonly Waiters<R>[];
   readonly #schedules: ScheduleBook<T, I>;
   readonly #names: NameIndex;
-  /** Ids are this and a number: unique, cheap, and in order for one producer. */
-  readonly #idBase = randomToken().slice(0, 10).replaceAll("-", "a").replaceAll("_", "b");
-  #idCount = 0;
-  #nextShard = 0;
 
   constructor(store: Store, name: string, options: QueueOptions<T, R, I, S> = {}) {
     aStore("Queue", store);
@@ -191,12 +148,14 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
       address: addressOf(this.#prefix, name, index, count),
     });
     this.shards = [shard(0), ...Array.from({ length: count - 1 }, (_, index) => shard(index + 1))];
-    this.#prepare = preparing({
+    const prepare = preparing({
       defaults: checkedDefaults(options.defaults),
       codec: this.codec,
       maxBytes: this.maxPayloadBytes,
     });
-    this.#schedules = new ScheduleBook({ store, shards: this.shards, codec: this.codec, prepare: this.#prepare });
+    this.#schedules = new ScheduleBook({ store, shards: this.shards, codec: this.codec, prepare });
+    this.#adding = new Adding({ store, name, shards: this.shards, names: this.#names, prepare });
+    this.#managing = new Managing(store, this.shards);
     this.#waiters = this.shards.map(({ keys }) => new Waiters(store, keys, this.resultCodec));
   }
 
@@ -204,15 +163,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
 
   /** One round trip. Safe to repeat: after a lost answer it is sent again under the same id, and added once. */
   add(data: I, options?: JobOptions): Promise<Added> {
-    const adding = this.#adding(1);
-    if (adding === null) return this.#add(data, options);
-    return observed(adding, () => this.#add(data, options, adding.carrier), outcomeOfAdding);
-  }
-
-  async #add(data: I, options: JobOptions | undefined, carrier?: Carrier): Promise<Added> {
-    const { shard, job } = this.#prepared(data, options, carrier);
-    const [other] = await this.#send(shard, [job.id, job.how, job.tail]);
-    return other === undefined ? { id: job.id, status: "added" } : { id: other.id, status: other.status };
+    return this.#adding.one(data, options);
   }
 
   /**
@@ -228,59 +179,20 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
    */
   async addAndWait(data: I, options: JobOptions = {}, wait: WaitForOptions = {}): Promise<Outcome<R>> {
     WAIT_FOR_OPTIONS.check(wait);
-    const adding = this.#adding(1);
-    const { shard, job } = this.#prepared(data, options, adding?.carrier);
-    const how = job.how === "" ? '{"a":1}' : `${job.how.slice(0, -1)},"a":1}`;
+    const { id, shard, send } = this.#adding.awaited(data, options);
     const waiters = this.#waiters[shard.index]!;
     let standing: NotAdded | undefined;
-    const outcome = await waiters.expect(job.id, wait, async () => {
-      const send = () => this.#send(shard, [job.id, how, job.tail]);
-      const outcome = ([other]: readonly NotAdded[]) => outcomeOfAdding(other ?? { id: job.id, status: "added" });
-      [standing] = await (adding === null ? send() : observed(adding, send, outcome));
+    const outcome = await waiters.expect(id, wait, async () => {
+      standing = await send();
       return standing === undefined;
     });
     const other: NotAdded | undefined = standing;
-    return fetchedOutcome(
-      this,
-      other === undefined || other.id === job.id ? outcome : await waiters.wait(other.id, wait),
-    );
+    return fetchedOutcome(this, other === undefined || other.id === id ? outcome : await waiters.wait(other.id, wait));
   }
 
   /** Many, one round trip for every 500. Each such part is added whole or not at all. */
   addMany(jobs: readonly NewJob<I>[]): Promise<Added[]> {
-    const adding = this.#adding(jobs.length);
-    if (adding === null) return this.#addMany(jobs);
-    return observed(
-      adding,
-      () => this.#addMany(jobs, adding.carrier),
-      (all) => ({ outcome: "added", added: all.filter(({ status }) => status === "added").length }),
-    );
-  }
-
-  async #addMany(jobs: readonly NewJob<I>[], carrier?: Carrier): Promise<Added[]> {
-    const added: Added[] = new Array(jobs.length);
-    const parts = this.shards.map((shard): Part => ({ shard, words: [], at: [] }));
-    const calls: Promise<void>[] = [];
-    const flush = (part: Part) => {
-      const { words, at, shard } = part;
-      part.words = [];
-      part.at = [];
-      const settle = (others: readonly NotAdded[]) => {
-        for (const { at: nth, id, status } of others) added[at[nth]!] = { id, status };
-      };
-      if (words.length > 0) calls.push(this.#send(shard, words).then(settle));
-    };
-    jobs.forEach(({ data, options }, nth) => {
-      const { shard, job } = this.#prepared(data, options, carrier);
-      const part = parts[shard.index]!;
-      part.words.push(job.id, job.how, job.tail);
-      part.at.push(nth);
-      added[nth] = { id: job.id, status: "added" };
-      if (part.at.length === ADD_CHUNK) flush(part);
-    });
-    parts.forEach(flush);
-    await settled(calls);
-    return added;
+    return this.#adding.many(jobs);
   }
 
   /**
@@ -294,87 +206,13 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
    * (await queue.getFlow(root))?.state; // → "waiting-for-children"
    */
   addFlow(root: FlowNode): Promise<string> {
-    const adding = this.#adding(1);
-    if (adding === null) return this.#addFlow(root);
-    return observed(
-      adding,
-      () => this.#addFlow(root, adding.carrier),
-      (id) => ({ outcome: "added", added: 1, id }),
-    );
-  }
-
-  async #addFlow(root: FlowNode, carrier?: Carrier): Promise<string> {
-    const flow = buildFlow(root, this, null, carrier);
-    const shard = this.shards.find(({ address }) => address === flow.target.address);
-    if (shard === undefined) throw new InputError("the root of a flow belongs to the queue that adds it");
-    const words = flow.jobs.flatMap(({ id, how, tail }) => [id, how, tail]);
-    await this.#send(shard, words);
-    // They are in the store; who adds is only the first to pass them on.
-    await Promise.all(flow.messages.map((message) => relay(this.store, shard.keys, message)));
-    for (const target of flow.targets) target.announce();
-    return flow.id;
+    return this.#adding.flow(root, this);
   }
 
   /** Where a job of a flow goes: beside its parent if it may. @internal */
   flowTarget(options: JobOptions | undefined, parent: FlowTarget | null): FlowTarget {
     if (options !== undefined) JOB_OPTIONS.check(options);
-    const own = this.shards.find(({ address }) => address === parent?.address);
-    const free = options?.group === undefined && options?.id === undefined && options?.dedup === undefined;
-    const shard = free && own !== undefined ? own : this.#shardFor(options);
-    return {
-      address: shard.address,
-      name: this.name,
-      newId: (chosen) => this.#idFor(shard, chosen),
-      prepare: (jobId, data, chosen, kin) => this.#prepare(jobId, data as I, chosen, kin),
-      announce: () => this.#names.announce(this.name),
-    };
-  }
-
-  /** Null where nobody watches. */
-  #adding(jobs: number): Observation | null {
-    return this.store.probe?.begin({ kind: "add", queue: this.name, jobs }) ?? null;
-  }
-
-  #prepared(
-    data: I,
-    options: JobOptions | undefined,
-    carrier: Carrier | undefined,
-  ): { readonly shard: Shard; readonly job: Prepared } {
-    if (options !== undefined) JOB_OPTIONS.check(options);
-    const shard = this.#shardFor(options);
-    const id = this.#idFor(shard, options);
-    const kin = carrier === undefined ? undefined : { carrier };
-    return { shard, job: this.#prepare(id, data, options, kin) };
-  }
-
-  async #send(shard: Shard, jobs: readonly (string | Uint8Array)[]): Promise<NotAdded[]> {
-    try {
-      const others = await this.store.run(addJobs, { ...shard.keys, jobs });
-      this.#names.announce(this.name);
-      return others;
-    } catch (error) {
-      if (isFull(error)) throw new QueueFullError(this.name);
-      throw error;
-    }
-  }
-
-  #shardFor(options: JobOptions | undefined): Shard {
-    const count = this.shards.length;
-    if (count === 1) return this.shards[0];
-    const name = options?.group ?? options?.dedup?.id ?? options?.id;
-    if (name !== undefined) return this.shards[shardOf(name, count)]!;
-    this.#nextShard = (this.#nextShard + 1) % count;
-    return this.shards[this.#nextShard]!;
-  }
-
-  /** In a queue of several shards the id ends in `@shard`, so that the id alone finds the job. */
-  #idFor(shard: Shard, options: JobOptions | undefined): string {
-    const own = options?.id === undefined ? this.#newId() : checkWord(options.id, "the id of a job");
-    return this.shards.length === 1 || own.endsWith(`@${shard.index}`) ? own : `${own}@${shard.index}`;
-  }
-
-  #newId(): string {
-    return this.#idBase + (this.#idCount++).toString(36).padStart(7, "0");
+    return this.#adding.flowTarget(options, parent);
   }
 
   #shardOfId(id: string): Shard {
@@ -397,38 +235,11 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     return inBulk(ids, (id) => this.#shardOfId(id), this.#read);
   }
 
-  readonly #read = async ({ keys }: Shard, ids: readonly string[]): Promise<(Job<T, R> | null)[]> => {
-    const found = asList(await this.store.run(this.#binary ? getJobsBytes : getJobs, { ...keys, ids }));
-    return this.#described(found);
-  };
-
-  /** With the results that are kept elsewhere. */
-  #described(found: readonly Reply[]): Promise<(Job<T, R> | null)[]> {
-    return Promise.all(
-      found.map(async (each) => {
-        const job = describeJob(each, this.codec, this.resultCodec);
-        return job === null ? null : fetchedJob(this, job);
-      }),
-    );
-  }
-
-  get #binary(): boolean {
-    return this.codec.binary || this.resultCodec.binary;
-  }
+  readonly #read = (shard: Shard, ids: readonly string[]) => jobsOf(this, shard, ids);
 
   /** How many jobs there are, by their states. */
   async counts(): Promise<Counts> {
-    const all = await Promise.all(this.shards.map(({ keys }) => this.store.run(countJobs, keys)));
-    const sum = (pick: (counts: (typeof all)[number]) => number) => all.reduce((total, each) => total + pick(each), 0);
-    return {
-      waiting: sum((each) => each.waiting),
-      delayed: sum((each) => each.delayed),
-      active: sum((each) => each.active),
-      done: sum((each) => each.done),
-      dead: sum((each) => each.dead),
-      waitingForChildren: sum((each) => each.waitingForChildren),
-      paused: all.some((each) => each.paused),
-    };
+    return countsOf(this);
   }
 
   /**
@@ -443,21 +254,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
   async list(state: JobState, options: ListOptions = {}): Promise<JobPage<T, R>> {
     oneOf("state", state, JOB_STATES);
     LIST_OPTIONS.check(options);
-    const limit = options.limit ?? 50;
-    const [first = -1, from = -1] = (options.cursor ?? "0.0").split(".").map(Number);
-    if (!(first >= 0 && from >= 0)) throw new InputError(`"${options.cursor}" is no cursor`);
-    const jobs: Job<T, R>[] = [];
-    const script = this.#binary ? listJobsBytes : listJobs;
-    const short = state === "waiting-for-children" ? "parent" : state;
-    for (const { index, keys } of this.shards.slice(first)) {
-      const skip = index === first ? from : 0;
-      const most = limit - jobs.length;
-      const params = { state: short, skip, most, newestFirst: options.newestFirst === true ? 1 : 0 };
-      const found = asList(await this.store.run(script, { ...keys, ...params }));
-      for (const job of await this.#described(found)) if (job !== null) jobs.push(job);
-      if (found.length === most) return { items: jobs, cursor: `${index}.${skip + most}` };
-    }
-    return { items: jobs, cursor: null };
+    return pageOf(this, state, options);
   }
 
   /** Lines that the job's handlers have logged, the oldest first. */
@@ -482,20 +279,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
    */
   async stats(options: { readonly minutes?: number } = {}): Promise<MinuteCounts[]> {
     STATS_OPTIONS.check(options);
-    const { minutes = 60 } = options;
-    const all = await Promise.all(this.shards.map(({ keys }) => this.store.run(readMetrics, { ...keys, minutes })));
-    const first = all[0]![0];
-    return Array.from({ length: minutes }, (_, at) => {
-      const rows = all.map(([, counts]) => counts[at] ?? []);
-      const sum = (column: number) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);
-      return {
-        at: new Date((Number(first) + at) * 60_000),
-        done: sum(0),
-        retried: sum(1),
-        dead: sum(2),
-        stalled: sum(3),
-      };
-    });
+    return minutesOf(this, options.minutes ?? 60);
   }
 
   /** Waits until a job has ended. */
@@ -545,13 +329,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
   /** Groups with jobs that wait, by name, page by page. Shard after shard. */
   async listGroups(options: PageOptions = {}): Promise<Page<Group>> {
     GROUPS_OPTIONS.check(options);
-    return pageByName(this.shards, options, async ({ keys }, after, most) => {
-      const rows = await this.store.run(listGroups, { ...keys, after, most });
-      return rows.map(([name, waiting, state]) => {
-        const [active = "0", place] = state.split(",");
-        return { name, waiting, active: Number(active), blocked: place === "2" };
-      });
-    });
+    return groupsOf(this, options);
   }
 
   // ---------------------------------------------------------------------------------------------- flows
@@ -580,16 +358,13 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
 
   /** `active`: the job is running and stays; `cancel` it first. */
   async delete(id: string): Promise<DeleteOutcome> {
-    return alone(id, (each) => this.#shardOfId(each), this.#delete);
+    return alone(id, (each) => this.#shardOfId(each), this.#managing.delete);
   }
 
   /** The same for many, in chunks; what became of each, in order. */
   async deleteMany(ids: readonly string[]): Promise<DeleteOutcome[]> {
-    return inBulk(ids, (id) => this.#shardOfId(id), this.#delete);
+    return inBulk(ids, (id) => this.#shardOfId(id), this.#managing.delete);
   }
-
-  readonly #delete = async ({ keys }: Shard, ids: readonly string[]): Promise<DeleteOutcome[]> =>
-    (await this.store.run(removeJobs, { ...keys, ids })).map((status) => ({ status }));
 
   /**
    * Changes a job that does not run: its data, when it is due, its priority, how it is tried. What is not named stays.
@@ -603,7 +378,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
    * await queue.delete(id); // → { status: "deleted" }
    */
   async update(id: string, update: JobUpdate<I>): Promise<UpdateOutcome> {
-    return alone(this.#change(id, update), ({ shard }) => shard, this.#update);
+    return alone(this.#change(id, update), ({ shard }) => shard, this.#managing.update);
   }
 
   /**
@@ -619,77 +394,53 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
    */
   async updateMany(updates: readonly (JobUpdate<I> & { readonly id: string })[]): Promise<UpdateOutcome[]> {
     const changes = updates.map(({ id, ...update }) => this.#change(id, update as JobUpdate<I>));
-    return inBulk(changes, ({ shard }) => shard, this.#update);
+    return inBulk(changes, ({ shard }) => shard, this.#managing.update);
   }
 
-  readonly #update = async ({ keys }: Shard, changes: readonly Change[]): Promise<UpdateOutcome[]> => {
-    const words = changes.flatMap(({ id, how, payload }) => [id, how, payload]);
-    return (await this.store.run(updateJobs, { ...keys, changes: words })).map((status) => ({ status }));
-  };
-
   #change(id: string, update: JobUpdate<I>): Change {
-    const shard = this.#shardOfId(id);
-    const how = encodeUpdate(update);
-    const { data } = update;
-    if (data === undefined) return { shard, id, how, payload: "" };
-    return { shard, id, how, payload: encodeWithin(this.codec, data, this.maxPayloadBytes, "the payload of a job") };
+    return changeOf(this, this.#shardOfId(id), id, update);
   }
 
   /** A job that has not begun goes to the dead letters; one that runs has its signal aborted, and is not tried again. */
   async cancel(id: string): Promise<CancelOutcome> {
-    return alone(id, (each) => this.#shardOfId(each), this.#cancel);
+    return alone(id, (each) => this.#shardOfId(each), this.#managing.cancel);
   }
 
   /** The same for many; what became of each, in order. */
   async cancelMany(ids: readonly string[]): Promise<CancelOutcome[]> {
-    return inBulk(ids, (id) => this.#shardOfId(id), this.#cancel);
+    return inBulk(ids, (id) => this.#shardOfId(id), this.#managing.cancel);
   }
-
-  readonly #cancel = async ({ keys }: Shard, ids: readonly string[]): Promise<CancelOutcome[]> =>
-    (await this.store.run(cancelJobs, { ...keys, channel: cancelChannel(keys), ids })).map((status) => ({ status }));
 
   /** Runs a finished job again, with fresh attempts. False if it is not done or dead. */
   async retry(id: string): Promise<boolean> {
-    return alone(id, (each) => this.#shardOfId(each), this.#retry);
+    return alone(id, (each) => this.#shardOfId(each), this.#managing.retry);
   }
 
   /** The same for many; whether each runs again, in order. */
   async retryMany(ids: readonly string[]): Promise<boolean[]> {
-    return inBulk(ids, (id) => this.#shardOfId(id), this.#retry);
+    return inBulk(ids, (id) => this.#shardOfId(id), this.#managing.retry);
   }
-
-  readonly #retry = async ({ keys }: Shard, ids: readonly string[]): Promise<boolean[]> =>
-    (await this.store.run(replayJobs, { ...keys, most: "", ids })).map((each) => each === 1);
 
   /** Runs dead letters again, the oldest first; how many. */
   async replayDead(options: { readonly limit?: number } = {}): Promise<number> {
     REPLAY_DEAD_OPTIONS.check(options);
-    const { limit = Number.POSITIVE_INFINITY } = options;
-    return this.#repeat(limit, async (keys, most) => {
-      return (await this.store.run(replayJobs, { ...keys, most, ids: [] })).length;
-    });
+    return this.#managing.replayDead(options.limit ?? Number.POSITIVE_INFINITY);
   }
 
   /** Makes a delayed job due now. False if it is not delayed. */
   async promote(id: string): Promise<boolean> {
-    return alone(id, (each) => this.#shardOfId(each), this.#promote);
+    return alone(id, (each) => this.#shardOfId(each), this.#managing.promote);
   }
 
   /** The same for many; whether each was delayed, in order. */
   async promoteMany(ids: readonly string[]): Promise<boolean[]> {
-    return inBulk(ids, (id) => this.#shardOfId(id), this.#promote);
+    return inBulk(ids, (id) => this.#shardOfId(id), this.#managing.promote);
   }
-
-  readonly #promote = async ({ keys }: Shard, ids: readonly string[]): Promise<boolean[]> =>
-    (await this.store.run(promoteJobs, { ...keys, most: "", ids })).map((each) => each === 1);
 
   /** Makes delayed jobs due now, those that are due first before the others; how many. */
   async promoteDelayed(options: { readonly limit?: number } = {}): Promise<number> {
     PROMOTE_DELAYED_OPTIONS.check(options);
-    const { limit = Number.POSITIVE_INFINITY } = options;
-    return this.#repeat(limit, async (keys, most) => {
-      return (await this.store.run(promoteJobs, { ...keys, most, ids: [] })).length;
-    });
+    return this.#managing.promoteDelayed(options.limit ?? Number.POSITIVE_INFINITY);
   }
 
   /**
@@ -731,10 +482,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
   /** Removes all jobs that wait, and delayed ones if asked; how many. What runs goes on. */
   async drain(options: { readonly delayed?: boolean } = {}): Promise<number> {
     DRAIN_OPTIONS.check(options);
-    const alsoDelayed = options.delayed === true ? 1 : 0;
-    return this.#repeat(Number.POSITIVE_INFINITY, (keys, most) =>
-      this.store.run(drainJobs, { ...keys, alsoDelayed, most }),
-    );
+    return this.#managing.drain(options.delayed === true);
   }
 
   /**
@@ -747,21 +495,6 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
    */
   async clean(state: CleanableState, options: CleanOptions = {}): Promise<number> {
     return clean(this, state, options);
-  }
-
-  /** Does a bounded step again and again until nothing is left. */
-  async #repeat(limit: number, step: (keys: QueueKeys, most: number) => Promise<number>): Promise<number> {
-    let total = 0;
-    for (const { keys } of this.shards) {
-      for (;;) {
-        const most = Math.min(MANAGE_CHUNK, limit - total);
-        if (most <= 0) return total;
-        const count = await step(keys, most);
-        total += count;
-        if (count < most) break;
-      }
-    }
-    return total;
   }
 
   /** Deletes the queue with all that is in it, schedules and settings too. Workers on it start over with an empty one. */
@@ -850,14 +583,8 @@ function codecFor<Output, Input>(
     : new ValidatingCodec(plain as Codec<unknown>, given, what);
 }
 
-export function cancelChannel(keys: QueueKeys): string {
-  return `${keys.data}:cancel`;
-}
-
 function checkedDefaults(defaults: QueueOptions<unknown, unknown>["defaults"]): JobOptions {
   if (defaults === undefined) return NO_OPTIONS;
   if (defaults.backoff !== undefined) checkBackoff(defaults.backoff);
   return defaults;
 }
-
-const outcomeOfAdding = ({ id, status }: Added) => ({ outcome: status, id, added: status === "added" ? 1 : 0 });

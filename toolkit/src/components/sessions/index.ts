@@ -15,10 +15,8 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { inPairs, zipped } from "../../base/lists.ts";
-import { callback, defineOptions, flag, object, prefix, recordOf, schema, text, whole } from "../../base/options.ts";
 import type { Page } from "../../base/page.ts";
 import { asPairs, asTextOrNull, asTexts, asTuple } from "../../base/replies.ts";
-import type { InferInput, InferOutput, StandardSchema } from "../../base/schema.ts";
 import type { Script } from "../../base/script.ts";
 import { slotOf } from "../../connection/slots.ts";
 import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
@@ -34,6 +32,17 @@ import {
   sessionKeys,
   userTag,
 } from "./keys.ts";
+import {
+  CLEANER_OPTIONS,
+  CREATE_OPTIONS,
+  LIST_OPTIONS,
+  LOAD_OPTIONS,
+  OPTIONS,
+  RECENT_OPTIONS,
+  SIGN_OUT_OPTIONS,
+  UPDATE_OPTIONS,
+  VIEWED_OPTIONS,
+} from "./options.ts";
 import { Pieces } from "./pieces.ts";
 import {
   type Changes,
@@ -52,6 +61,30 @@ import {
   update,
   view,
 } from "./scripts.ts";
+import type {
+  LiveSession,
+  LoadOptions,
+  Session,
+  SessionBinding,
+  SessionChangesOf,
+  SessionData,
+  SessionDataOf,
+  SessionInfo,
+  SessionSchemas,
+  SessionsOptions,
+} from "./types.ts";
+
+export type {
+  LiveSession,
+  Session,
+  SessionBinding,
+  SessionChangesOf,
+  SessionData,
+  SessionDataOf,
+  SessionInfo,
+  SessionSchemas,
+  SessionsOptions,
+} from "./types.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -61,146 +94,12 @@ const TOUCH_EVERY_MS = MINUTE_MS;
 const MOST_TOUCHED = 100_000;
 const MAX_PIECES = 256;
 
-/** A schema for each piece of data, by its name (Standard Schema: zod, valibot, arktype …). */
-export type SessionSchemas = Readonly<Record<string, StandardSchema>>;
-
-/** What a session with such pieces holds: each of them may be missing. */
-export type SessionDataOf<S extends SessionSchemas> = string extends keyof S
-  ? SessionData
-  : { readonly [name in keyof S]?: InferOutput<S[name]> };
-
-/** What may be set of it; `undefined` removes a piece. */
-export type SessionChangesOf<S extends SessionSchemas> = string extends keyof S
-  ? SessionData
-  : { readonly [name in keyof S]?: InferInput<S[name]> | undefined };
-
 /** What the data of an application's sessions is, for `request.session`: augment it with a field for each piece. */
 // biome-ignore lint/suspicious/noEmptyInterface: applications fill it
 export interface SessionFields {}
 
 /** The data of `request.session`: that of `SessionFields` where the application has said it. */
 export type RequestData = keyof SessionFields extends never ? SessionData : Partial<Readonly<SessionFields>>;
-
-/** What `Sessions` may be given. */
-export interface SessionsOptions<S extends SessionSchemas = SessionSchemas> {
-  /** How all keys begin (default "session"). */
-  readonly prefix?: string;
-  /**
-   * A session that is not used for this long is over. A process notes once a minute (or twentieth of this, if that is less) that a session
-   * is in use, so it may live so much longer. 14 days by default.
-   */
-  readonly idleMs?: number;
-  /** A session is over this long after it began, however much it is used. 90 days by default. */
-  readonly ttlMs?: number;
-  /** The least recently used sessions of a user beyond this many end when a new one begins. By default 100. */
-  readonly maxPerUser?: number;
-  /** The cleaner ends the least recently used sessions beyond this many, of all users together. By default 10 000 000. */
-  readonly maxLive?: number;
-  /** How many viewed items are kept (default 25). */
-  readonly viewed?: number;
-  /** The largest piece of data, encoded; a larger one is an InputError (default 64 KiB). */
-  readonly maxValueBytes?: number;
-  /** How long one call to the store may take in all; 5 000 by default, since a page waits for it. */
-  readonly timeoutMs?: number;
-  /**
-   * Checks pieces of data, when they are set and when they are read. There are no pieces but these. A stored piece that its schema refuses
-   * is left out. By default pieces of any name and any JSON.
-   */
-  readonly schema?: S;
-}
-
-/** Pieces of data by their names, as a session without a schema has them. */
-export type SessionData = Readonly<Record<string, unknown>>;
-
-/** A session, as the program that holds its token sees it. */
-export interface Session<D = SessionData> {
-  /** What the client holds. The store does not know it. */
-  readonly token: string;
-  /** Names it among the sessions of its user, for `revoke`. No secret. */
-  readonly id: string;
-  /** Null for somebody who has not signed in. */
-  readonly user: string | null;
-  /** When it began, by the server's clock. */
-  readonly createdAt: Date;
-  /** When it was last noted to be in use: within a minute. */
-  readonly seenAt: Date;
-  /** When it ends even if it is used. */
-  readonly endsAt: Date;
-  /** Grows with every change of the data. */
-  readonly version: number;
-  /** What is kept for the user, piece by piece. */
-  readonly data: D;
-}
-
-/** A session as its user sees it in a list. */
-export interface SessionInfo {
-  /** For `revoke`. */
-  readonly id: string;
-  /** When it began. */
-  readonly createdAt: Date;
-  /** When it was last noted to be in use: within a minute. */
-  readonly seenAt: Date;
-  /** When it ends even if it is used. */
-  readonly endsAt: Date;
-  /** It is the one whose token was given. */
-  readonly current: boolean;
-}
-
-/** A session as those see it who look after the service: never its token, which only the client has. */
-export interface LiveSession {
-  /** For `end`. */
-  readonly handle: string;
-  /** Null for somebody who has not signed in. */
-  readonly user: string | null;
-  /** When it began. */
-  readonly createdAt: Date;
-  /** When it was last noted to be in use: within a minute. */
-  readonly seenAt: Date;
-  /** When it ends even if it is used. */
-  readonly endsAt: Date;
-}
-
-const OPTIONS = defineOptions<SessionsOptions>("Sessions", {
-  prefix,
-  idleMs: whole(1_000),
-  ttlMs: whole(1_000),
-  maxPerUser: whole(1, 10_000),
-  maxLive: whole(1),
-  viewed: whole(1, 10_000),
-  maxValueBytes: whole(1),
-  timeoutMs: whole(1),
-  schema: recordOf(schema),
-});
-
-interface LoadOptions {
-  readonly touch?: boolean;
-  readonly viewed?: string;
-}
-
-const LOAD_OPTIONS = defineOptions<LoadOptions>("Sessions.load", { touch: flag, viewed: text });
-
-const CREATE_OPTIONS = defineOptions<{ readonly user?: string; readonly data?: SessionData }>("Sessions.create", {
-  user: text,
-  data: object,
-});
-
-const CLEANER_OPTIONS = defineOptions<{ readonly everyMs?: number; readonly onError?: (error: unknown) => void }>(
-  "Sessions.cleaner",
-  {
-    everyMs: whole(1),
-    onError: callback,
-  },
-);
-
-const UPDATE_OPTIONS = defineOptions<{ readonly ifVersion?: number }>("Sessions.update", { ifVersion: whole(0) });
-
-const SIGN_OUT_OPTIONS = defineOptions<{ readonly except?: string }>("Sessions.signOutEverywhere", { except: text });
-
-const RECENT_OPTIONS = defineOptions<{ readonly limit?: number }>("Sessions.recent", { limit: whole(1, 1_000) });
-
-const VIEWED_OPTIONS = defineOptions<{ readonly limit?: number }>("Sessions.viewed", { limit: whole(1) });
-
-const LIST_OPTIONS = defineOptions<{ readonly current?: string }>("Sessions.list", { current: text });
 
 /**
  * Login sessions: who somebody is, what they viewed last, and what is kept for them until they leave.
@@ -659,18 +558,6 @@ export class Sessions<S extends SessionSchemas = SessionSchemas> {
   #base(tag: string): string {
     return `${this.#prefix}:{${tag}}:`;
   }
-}
-
-/** Where a session is, for keys that are bound to it. */
-export interface SessionBinding {
-  /** What is in braces in the session's keys, and in those of the other sessions of its user: all are in one slot. */
-  readonly tag: string;
-  /** The id of the session. */
-  readonly id: string;
-  /** There while the session lives; its time to live is the session's. */
-  readonly session: string;
-  /** Set: the keys that are bound to it. */
-  readonly bound: string;
 }
 
 interface Created<D> {

@@ -4,37 +4,25 @@ import { boundedBy, itemScript } from "./core.ts";
 
 const bounded = boundedBy((shard) => `redis.call("HEXISTS", ${shard}, element) == 1`);
 
-export const set = itemScript({
-  name: "sharded.hash-set",
-  kind: "hash",
-  words: ["value"],
-  args: ["most"],
-  before: bounded,
-  pulls: true,
-  each: `
-    answer = redis.call("HSET", shard, element, value)
+const setting = (name: string, command: "HSET" | "HSETNX") =>
+  itemScript({
+    name,
+    kind: "hash",
+    words: ["value"],
+    args: ["most"],
+    before: bounded,
+    pulls: true,
+    each: `
+    answer = redis.call("${command}", shard, element, value)
     if answer == 1 then
       added = added + 1
       opened(shard, range)
     end
   `,
-});
+  });
 
-export const setIfAbsent = itemScript({
-  name: "sharded.hash-set-if-absent",
-  kind: "hash",
-  words: ["value"],
-  args: ["most"],
-  before: bounded,
-  pulls: true,
-  each: `
-    answer = redis.call("HSETNX", shard, element, value)
-    if answer == 1 then
-      added = added + 1
-      opened(shard, range)
-    end
-  `,
-});
+export const set = setting("sharded.hash-set", "HSET");
+export const setIfAbsent = setting("sharded.hash-set-if-absent", "HSETNX");
 
 export const get = itemScript({
   name: "sharded.hash-get",

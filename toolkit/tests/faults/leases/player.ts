@@ -179,7 +179,7 @@ function compute(ms: number): void {
   while (micros() < end);
 }
 
-if (process.argv[1]?.endsWith("player.ts") === true) {
+if (/\bplayer\.m?[jt]s$/.test(process.argv[1] ?? "")) {
   const plan = JSON.parse(process.argv[2]!) as Plan;
   // Written at once: what a killed process believed is known up to the moment.
   const player = new Player(plan, (note) => out(`${JSON.stringify(note)}\n`));

@@ -1,10 +1,16 @@
 import { defineConfig } from "vitest/config";
 import { inlineTextsInVite } from "./scripts/inline-texts.js";
 
-/** They put other modules into the place of Node's, or of ours: nobody else may see those. */
+/**
+ * They put other modules into the place of Node's, or of ours, or fix the key of all hashes of the process: a store that another
+ * file has opened would not find its own keys.
+ */
 const ALONE = [
   "console/tests/password.test.ts",
+  "engine/src/core/dict.test.ts",
+  "engine/src/core/eviction.test.ts",
   "engine/src/core/heap-guard.test.ts",
+  "engine/src/core/word-hash.test.ts",
   "engine/src/persist/aof/appender.test.ts",
   "engine/tests/faults/failing-disk.test.ts",
 ];

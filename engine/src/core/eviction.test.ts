@@ -51,6 +51,31 @@ function squeeze({ engine, run }: Store, share: number): void {
 
 const left = ({ engine }: Store, keys: string[]) => keys.filter((key) => engine.databases[0]!.keyspace.has(key)).length;
 
+describe("keys whose time has come but that are only hidden yet", () => {
+  test("are left alone while clients are paused, as everything is, and go afterwards", () => {
+    const store = open({ "maxmemory-policy": "volatile-lru" });
+    fill(store, "due", 50, "PX", "1000");
+    store.run("CLIENT", "PAUSE", "100000", "WRITE");
+    store.clock.advance(2_000);
+    store.run("CONFIG", "SET", "maxmemory", "1");
+    expect(store.engine.eviction.makeRoom()).toBe(true);
+    expect(store.engine.databases[0]!.size).toBe(50);
+    store.run("CLIENT", "UNPAUSE");
+    expect(store.engine.eviction.makeRoom()).toBe(false);
+    expect(store.engine.databases[0]!.size).toBe(0);
+  });
+
+  test("are evicted on a replica that keeps to its own limit", () => {
+    const store = open({ "maxmemory-policy": "volatile-lru", "replica-ignore-maxmemory": "no" });
+    fill(store, "due", 50, "PX", "1000");
+    store.run("REPLICAOF", "127.0.0.1", "1");
+    store.clock.advance(2_000);
+    store.run("CONFIG", "SET", "maxmemory", "1");
+    expect(store.engine.eviction.makeRoom()).toBe(false);
+    expect(store.engine.databases[0]!.size).toBe(0);
+  });
+});
+
 describe("the policies", () => {
   test("LRU removes what was not used for longest", () => {
     const store = open({ "maxmemory-policy": "allkeys-lru" });

@@ -38,6 +38,7 @@ interface EvictionHost {
   readonly heapGuard: { readonly full: boolean; isShort(db: Db): boolean };
   readonly clientMemory: { readonly totalBytes: number; sum(): number };
   readonly replication: { readonly isReplica: boolean };
+  readonly pause: { readonly paused: boolean };
   /** What keys and values take, about. */
   readonly dataBytes: number;
   /** What the replication backlog takes, and scripts and functions that are kept. */
@@ -151,6 +152,8 @@ export class Eviction {
     }
     if (this.#host.replication.isReplica && this.#host.config.values["replica-ignore-maxmemory"]) return true;
     if (this.#never) return false;
+    // Nothing changes while clients are paused: whoever takes over, or copies, may rely on it. As in Redis.
+    if (this.#host.pause.paused) return true;
     const { clock, latency } = this.#host;
     const started = clock.monotonic();
     if (this.exceededSince === 0) this.exceededSince = started;
@@ -238,13 +241,10 @@ export class Eviction {
     if (this.#byDeadline) {
       db.expires.sample(this.#samples, this.#chance, (key, deadline) => this.#offer(db, key, -deadline));
     } else if (this.#volatile) {
-      // Reading a stamp may remove a key that is due, which a dict must not see while it is sampled.
-      const keys: string[] = [];
-      db.expires.sample(this.#samples, this.#chance, (key) => void keys.push(key));
-      for (const key of keys) {
-        const stamp = db.stampOf(key);
-        if (stamp !== undefined) this.#offer(db, key, this.#scoreOf(stamp));
-      }
+      // As the keyspace has it: a key whose time has come, and that is only hidden yet, may go like any other.
+      db.expires.sample(this.#samples, this.#chance, (key) =>
+        this.#offer(db, key, this.#scoreOf(db.keyspace.stampOf(key)!)),
+      );
     } else {
       db.keyspace.sample(this.#samples, this.#chance, (key, _value, place, table) =>
         this.#offer(db, key, this.#scoreOf(table.stamps![place]!)),

@@ -59,6 +59,15 @@ const STEPS = {
       return { ...done, said: `contract suites while slots move: ${done.passedTests} of ${done.total} tests passed` };
     },
   },
+  reshard: {
+    run: () => {
+      const done = runVitest(["toolkit/src"], { MOVE_SLOTS: "reshard", BACKENDS: "cluster" });
+      return {
+        ...done,
+        said: `contract suites under \`redis-cli --cluster reshard\`: ${done.passedTests} of ${done.total} tests passed`,
+      };
+    },
+  },
   "own-cluster": {
     run: () => {
       const done = runVitest(["toolkit/src"], { MOVE_SLOTS: "1", BACKENDS: "embedded-cluster" });
@@ -79,7 +88,13 @@ const STEPS = {
       const folder = process.env.VALKEY_BIN;
       if (folder === undefined)
         return { passed: true, seconds: 0, said: "skipped: VALKEY_BIN names no folder with valkey-server", failed: [] };
-      const done = runVitest(["toolkit", "engine/tests/replication"], { SERVER_BIN: folder });
+      const suites = [
+        "toolkit",
+        "engine/tests/replication",
+        "engine/tests/conformance/rdb",
+        "engine/tests/conformance/aof",
+      ];
+      const done = runVitest(suites, { SERVER_BIN: folder });
       const version = versionOf(`${folder}/valkey-server`);
       return { ...done, said: `suites on ${version}: ${done.passedTests} of ${done.total} tests passed` };
     },

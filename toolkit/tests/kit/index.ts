@@ -17,6 +17,7 @@ import { type OpenOptions, open } from "../../src/connection/open.ts";
 import type { Store } from "../../src/connection/store.ts";
 import { KeyAudit } from "./audit.ts";
 import { Failovers } from "./failovers.ts";
+import { Reshards } from "./reshards.ts";
 import { installed, type SentinelProcesses, startSentinel } from "./servers.ts";
 import { cleanSlate, ownCluster, ownServer, sharedCluster, sharedRedis } from "./shared.ts";
 import { SlotMoves } from "./slot-moves.ts";
@@ -32,8 +33,16 @@ export const EVERY_BACKEND: readonly BackendName[] = ["embedded", "tcp", "redis"
  */
 const ONLY = (process.env.BACKENDS ?? "").split(",").filter((name) => name !== "");
 
-/** `MOVE_SLOTS=1 BACKENDS=cluster npx vitest run toolkit/src`: the slots of the Cluster are moved while the suites run. */
-const MOVE_SLOTS = process.env.MOVE_SLOTS === "1";
+/**
+ * `MOVE_SLOTS=1 BACKENDS=cluster npx vitest run toolkit/src`: the slots of the Cluster that have keys are moved while the suites run,
+ * with pauses between the steps of a move. `MOVE_SLOTS=reshard`: `redis-cli --cluster reshard` moves them.
+ */
+const MOVE_SLOTS = ["1", "reshard"].includes(process.env.MOVE_SLOTS ?? "");
+
+function movesOf(ports: readonly number[]): SlotMoves | Reshards | undefined {
+  if (!MOVE_SLOTS) return undefined;
+  return process.env.MOVE_SLOTS === "reshard" ? new Reshards({ ports }).start() : new SlotMoves({ ports }).start();
+}
 
 /** `FAILOVERS=1 npx vitest run toolkit/src`: the suites run under Sentinel alone, which replaces the primary meanwhile. */
 const FAILOVERS = process.env.FAILOVERS === "1";
@@ -200,14 +209,14 @@ const START: Record<BackendName, () => Promise<Running>> = {
   },
   cluster: async () => {
     const { url, ports } = await sharedCluster();
-    const moves = MOVE_SLOTS ? new SlotMoves({ ports }).start() : undefined;
+    const moves = movesOf(ports);
     // On a busy machine a large slot is on its way for longer than calls wait by default.
     const patient = (options?: OpenOptions): OpenOptions => ({ ...(MOVE_SLOTS && { retryMs: 60_000 }), ...options });
     return { url, ports, open: (options) => open(url, patient(options)), end: () => moves?.stop() };
   },
   "embedded-cluster": async () => {
     const { url, ports, close } = await ownCluster();
-    const moves = MOVE_SLOTS ? new SlotMoves({ ports }).start() : undefined;
+    const moves = movesOf(ports);
     const end = async (): Promise<void> => {
       await moves?.stop();
       close();

@@ -24,7 +24,7 @@ function isExecutable(file: string): boolean {
 }
 
 /** Where one of the server's programs is, by Redis's name for it. */
-function programOf(name: string): string {
+export function programOf(name: string): string {
   if (SERVER_BIN === undefined || !name.startsWith("redis-")) return name;
   const valkey = join(SERVER_BIN, name.replace("redis-", "valkey-"));
   return isExecutable(valkey) ? valkey : join(SERVER_BIN, name);

@@ -12,6 +12,7 @@ import type { ReplyError } from "../core/errors.ts";
 import { LONGEST_WORD } from "../core/longest-string.ts";
 import { protocolError } from "../core/rare-errors.ts";
 import { Buffer } from "../platform/bytes.ts";
+import { wordOf } from "./short-word.ts";
 import { splitWords } from "./split-words.ts";
 import { cachedKey, cachedWord } from "./word-cache.ts";
 
@@ -259,7 +260,7 @@ export class RequestParser {
         const isSeldom = words.length >= FIRST_SELDOM && length > LONGEST_USUAL;
         words.push(
           isSeldom
-            ? this.#buffer.latin1Slice(this.#at, end)
+            ? wordOf(this.#buffer, this.#at, end)
             : words.length === 1
               ? cachedKey(this.#buffer, this.#at, end)
               : cachedWord(this.#buffer, this.#at, end),

@@ -15,6 +15,7 @@
 
 import { hashBytes, rememberHash } from "../core/word-hash.ts";
 import type { Buffer } from "../platform/bytes.ts";
+import { wordOf } from "./short-word.ts";
 
 const SLOTS = 4096;
 const SLOT_SHIFT = 20;
@@ -56,7 +57,7 @@ export function cachedWord(bytes: Buffer, start: number, end: number): string {
   const mixed = mix(bytes, start, length);
   const slot = mixed >>> SLOT_SHIFT;
   if (lengths[slot] === length && isKept(slot * LONGEST, bytes, start, length)) return words[slot]!;
-  const word = bytes.latin1Slice(start, end);
+  const word = wordOf(bytes, start, end);
   if (comesAgain(slot, mixed)) keep(slot, word, bytes, start);
   return word;
 }
@@ -73,7 +74,7 @@ export function cachedKey(bytes: Buffer, start: number, end: number): string {
     rememberHash(words[slot]!, hash);
     return words[slot]!;
   }
-  const word = bytes.latin1Slice(start, end);
+  const word = wordOf(bytes, start, end);
   if (comesAgain(slot, mixed)) keep(slot, word, bytes, start);
   rememberHash(word, hashBytes(bytes, start, end));
   return word;

@@ -18,6 +18,7 @@ import {
   type Opening,
   paged,
   shortText,
+  tally,
 } from "./kind.ts";
 
 /** Groups that are told of one page of articles. */
@@ -41,9 +42,7 @@ const titleOf = ({ id, fields }: Article): string =>
 const votingOf = ({ closesAt }: Article): string => (closesAt.getTime() > Date.now() ? "open" : "closed");
 
 async function groupsOf({ store, thing }: Looking, articles: readonly Article[]): Promise<List> {
-  const here = new Map<string, number>();
-  for (const group of articles.flatMap(({ groups }) => groups)) here.set(group, (here.get(group) ?? 0) + 1);
-  const most = [...here].sort(([, a], [, b]) => b - a).slice(0, MOST_GROUPS);
+  const most = tally(articles.flatMap(({ groups }) => groups)).slice(0, MOST_GROUPS);
   const counts = await store.pipeline(most.map(([group]) => ["SCARD", keyOf(thing, `:group:${group}`)]));
   return {
     title: "Groups of these articles",

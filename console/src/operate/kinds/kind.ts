@@ -226,3 +226,10 @@ export function lengthOf(ms: number): string {
   const [unitMs, unit] = LENGTHS.find(([length]) => ms % length === 0) ?? [1, "ms"];
   return `${ms / unitMs} ${unit}`;
 }
+
+/** How often each name is there, the most frequent first. */
+export function tally(names: readonly string[]): [name: string, count: number][] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a);
+}

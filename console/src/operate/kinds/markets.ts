@@ -18,6 +18,7 @@ import {
   PAGE,
   paged,
   shortText,
+  tally,
 } from "./kind.ts";
 
 const PRICE_NOTE = "in the smallest unit of the money";
@@ -45,9 +46,7 @@ async function priceAt({ store, thing }: Opening, nth: 0 | -1): Promise<number |
 }
 
 async function sellersOf(looking: Looking, offers: readonly Listing[]): Promise<List> {
-  const here = new Map<string, number>();
-  for (const { seller } of offers) here.set(seller, (here.get(seller) ?? 0) + 1);
-  const sellers = [...here].sort(([, a], [, b]) => b - a);
+  const sellers = tally(offers.map(({ seller }) => seller));
   const [funds, counts] = await Promise.all([
     Promise.all(sellers.map(([seller]) => market(looking).funds(seller))),
     looking.store.pipeline(sellers.map(([seller]) => ["SCARD", inventoryOf(looking, seller)])),

@@ -173,7 +173,10 @@ export class PackedTable<S extends Schema> {
     );
   }
 
-  /** Makes the table, or opens it if it has these columns; any other schema is an error. */
+  /**
+   * Makes the table, or opens it if it has these columns; any other schema is an error. So is a table that does not exist, through
+   * `store.observing()`.
+   */
   static async open<const S extends Schema>(
     store: Store,
     name: string,

@@ -202,7 +202,7 @@ describePages(
       await page.getByRole("button", { name: "Delete item shield" }).click();
       await act("Delete item");
       expect(await market.ownerOf("shield")).toBeNull();
-      await page.getByRole("searchbox", { name: "Name of a user or an item" }).fill("ann");
+      await page.getByRole("searchbox", { name: "User or item" }).fill("ann");
       await press("Look up user or item");
       await page.locator("[aria-live] dd", { hasText: "sword" }).waitFor();
     });

@@ -170,7 +170,7 @@ export const ADS: Kind = {
   kind: "ads",
   title: "Ads",
   shardMark: SHARD_MARK,
-  about: "Which ad to show on a page, what it costs, and what is learned from it. Budgets are never overspent.",
+  about: "Which ad to show on a page, what it costs, and what is learned from it. Money is in units of the currency.",
   async figures(looking) {
     const [count, asleep, open] = await Promise.all(
       [":ads", ":asleep", ":open"].map((last) => sizeOf(looking, keysOf(looking, last))),

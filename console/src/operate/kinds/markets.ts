@@ -161,7 +161,7 @@ export const MARKETS: Kind = {
     };
     return [offers, await sellersOf(looking, items)];
   },
-  question: { label: "Name of a user or an item", button: "Look up user or item" },
+  question: { label: "User or item", button: "Look up user or item" },
   async answer(looking, item) {
     const name = idIn(item);
     const found =

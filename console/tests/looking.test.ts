@@ -17,6 +17,9 @@ const READING = OPERATE_ROUTES.filter(
 const NAMES = ["unused", "mails", "team", "books", "pages", "api", "people", "order:17", "hits", "web", "social"];
 const QUERIES = ["", "?key=hash", "?name=mails", "?name=unused", "?who=ann", "?who=nobody", "?text=dunes", "?q=dunes"];
 
+/** Items that components are asked about: some have them, others do not. */
+const ASKED = ["ann", "17", "shoes", "sword", "0", "x".repeat(300)];
+
 /** Everything in the store, to the byte. */
 async function contentOf({ store }: Backend): Promise<Map<string, string>> {
   const content = new Map<string, string>();
@@ -75,8 +78,12 @@ describe.each(backends(full && installed("redis-server") ? startRedis : undefine
       }
       for (const [kind, [name, prefix]] of Object.entries(NAMED)) {
         await served.get(`/api/components/${kind}`);
-        for (const item of ["", "&item=ann"])
-          await served.get(`/api/components/${kind}/one?${new URLSearchParams({ name, prefix })}${item}`);
+        const one = `/api/components/${kind}/one?${new URLSearchParams({ name, prefix })}`;
+        for (const item of ASKED) await served.get(`${one}&item=${item}`);
+        const { lists = [] } = (await served.get(one)).body;
+        for (const { cursor } of lists as readonly { readonly cursor: string | null }[]) {
+          if (cursor !== null) await served.get(`${one}&after=${encodeURIComponent(cursor)}`);
+        }
         expect(await changesSince(before, backend), kind).toEqual([]);
       }
       // What is put off for a second is found, too.

@@ -1,10 +1,14 @@
 /** The page of all components: what is told of each kind that has no page of its own, and what an operator does there. */
+import { Ads } from "cinnabar/ads";
 import { Barriers } from "cinnabar/barriers";
 import { BoundedQueue } from "cinnabar/blocking-queues";
+import { Board } from "cinnabar/board";
 import { Executor } from "cinnabar/executor";
 import { ExpiringSet } from "cinnabar/expiring";
 import { LocalMap } from "cinnabar/local-map";
+import { Market } from "cinnabar/market";
 import { MultiMap } from "cinnabar/multi-map";
+import { PackedTable, words } from "cinnabar/packed-table";
 import { BloomFilter, CuckooFilter } from "cinnabar/sketches";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test, vi } from "vitest";
@@ -166,13 +170,91 @@ describePages(
       await page.getByRole("heading", { name: "nightly" }).waitFor();
     });
 
+    test("tells of the articles of a board, puts one into a group, and deletes one", async () => {
+      const board = new Board(backend.store, "news");
+      await board.post("eva", { title: EVIL }, { id: "spam" });
+      await open("board");
+      await row(EVIL).waitFor();
+      const first = row("Queues without a broker");
+      for (const text of ["ann", "databases, queues", "open"]) await first.getByText(text, { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Group 18", exact: true }).click();
+      await act("Add article to group", { Group: "lua" });
+      await row("A week of Lua").getByText("databases, lua").waitFor();
+      await page.getByRole("button", { name: "Delete spam" }).click();
+      await dialog().getByText("This cannot be undone.").waitFor();
+      await act("Delete article");
+      await row(EVIL).waitFor({ state: "detached" });
+      expect(await board.get("spam")).toBeNull();
+      await page.getByRole("link", { name: "Queues without a broker" }).click();
+      await page.getByText("Field url").waitFor();
+      await page.getByText("https://example.com/1").waitFor();
+    });
+
+    test("tells who sells what in a market and what they have, and retracts an offer", async () => {
+      const market = new Market(backend.store, "fair");
+      await open("market");
+      await row("sword").getByText("90 000").waitFor();
+      await row("ben").getByText("12 345").waitFor();
+      await page.getByRole("button", { name: "Retract sword" }).click();
+      await act("Retract offer");
+      await page.getByText("ann has the item again").waitFor();
+      expect((await market.inventory("ann")).sort()).toEqual(["map", "sword"]);
+      await page.getByRole("button", { name: "Delete item shield" }).click();
+      await act("Delete item");
+      expect(await market.ownerOf("shield")).toBeNull();
+      await page.getByRole("searchbox", { name: "User or item" }).fill("ann");
+      await press("Look up user or item");
+      await page.locator("[aria-live] dd", { hasText: "sword" }).waitFor();
+    });
+
+    test("tells what ads are paid for, where they are shown and what is left, and pauses one", async () => {
+      const ads = new Ads(backend.store, "site", { shards: 2 });
+      await open("ads");
+      for (const text of ["0.25 for a click", "US, IT; running, trail", "20 in all, 5 a day"])
+        await row("shoes").getByText(text).waitFor();
+      await row("soap").locator(".badge", { hasText: "out of budget" }).waitFor();
+      await page.getByRole("button", { name: "Pause shoes" }).click();
+      await act("Pause ad");
+      await row("shoes").locator(".badge", { hasText: "paused" }).waitFor();
+      await page.getByRole("button", { name: "Resume shoes" }).click();
+      await act("Resume ad");
+      expect((await ads.get("shoes"))?.state).toBe("on");
+      await page.getByRole("link", { name: "shoes", exact: true }).click();
+      await page.getByRole("heading", { name: "Days of shoes" }).waitFor();
+      await page.getByText("1.3 % of 20").waitFor();
+      // The keys of all shards.
+      const href = await page.getByRole("link", { name: "Show its keys" }).getAttribute("href");
+      const { body } = await served.get(`/api/keys${href!.slice(href!.indexOf("?"))}`);
+      const keys = JSON.stringify(body);
+      for (const shard of [0, 1]) expect(keys).toContain(`ads:{site/${shard}}:ads`);
+    });
+
+    test("shows the schema and the records of a packed table page by page, and deletes one", async () => {
+      const table = await PackedTable.open(backend.store, "users", { country: words(["ITA", "USA"]) });
+      await open("packed-table");
+      await row("word8").getByText("3 words").waitFor();
+      await page.getByRole("button", { name: "Delete 3", exact: true }).click();
+      await act("Delete record");
+      expect(await table.get(3)).toBeNull();
+      await press("Show next page");
+      await row("70000").getByText("2026-11-15").waitFor();
+      // Schema and shards are all there on each page: one list leads back.
+      expect(await page.getByRole("button", { name: "Show first page" }).count()).toBe(1);
+      await page.getByRole("link", { name: "70000" }).click();
+      await page.getByText("TUR").last().waitFor();
+      await press("Delete table…");
+      await act("Delete table");
+      await page.getByText("Nothing of this kind is in the store.").waitFor();
+      expect(await backend.store.call("KEYS", "packed:*")).toEqual([]);
+    });
+
     test("draws a time series, and fits on a phone", async () => {
       await open("time-series");
       await page.locator(".chart canvas").waitFor();
       await press("1 day");
       await expect.poll(() => page.getByRole("button", { name: "1 day" }).getAttribute("aria-pressed")).toBe("true");
       await page.setViewportSize(NARROW);
-      for (const kind of ["time-series", "executors", "top-k"]) {
+      for (const kind of ["time-series", "executors", "top-k", "board", "market", "ads"]) {
         await open(kind);
         await page.locator(".thing-figures .figure").first().waitFor();
         expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth"), kind).toBeLessThanOrEqual(0);

@@ -86,6 +86,8 @@ export interface Column<T> {
   readonly title: string;
   readonly numeric?: boolean;
   readonly wide?: boolean;
+  /** Long texts go over several lines. */
+  readonly wraps?: boolean;
   cell(row: T): ReactNode;
 }
 
@@ -138,7 +140,7 @@ export function Table<T>(props: {
               {props.columns.map((column, nth) => (
                 <td
                   key={nth}
-                  className={`${column.numeric ? "num" : ""} ${column.wide ? "wide" : ""}`}
+                  className={`${column.numeric ? "num" : ""} ${column.wide ? "wide" : ""} ${column.wraps ? "wraps" : ""}`}
                   data-title={column.title}
                 >
                   {column.cell(row)}

@@ -37,13 +37,15 @@ const MOST_FILE_BYTES = 10 * 1024 * 1024;
 
 /** Fields of requests that say what is meant. Others (values, data, code) are left out. */
 const TELLING =
-  /^(?:keys?|to|from|name|names|id|ids|action|state|what|type|field|member|members|index|ttlMs|pattern|match|tag|prefix|consumer|group|shards|library|url|db)$/;
+  /^(?:keys?|kind|to|from|name|names|id|ids|action|state|what|type|field|member|members|index|ttlMs|pattern|match|tag|prefix|consumer|group|row|shards|library|url|db)$/;
 
 /** What a request is about, in a line. */
 export function targetOf(...parts: readonly unknown[]): string {
   const words = parts.flatMap((part) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.entries(part).flatMap(([name, value]) => (TELLING.test(name) ? [`${name}=${told(name, value)}`] : []))
+      ? Object.entries(part).flatMap(([name, value]) =>
+          TELLING.test(name) && value !== "" ? [`${name}=${told(name, value)}`] : [],
+        )
       : [],
   );
   return shortened(words.join(" "));

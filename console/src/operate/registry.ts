@@ -18,11 +18,15 @@ import {
   string,
 } from "../schema.ts";
 import { MILLISECONDS, TEXT } from "../shapes.ts";
+import { ADS } from "./kinds/ads.ts";
+import { BOARDS } from "./kinds/boards.ts";
 import { EXPIRING_MAPS, EXPIRING_SETS, LOCAL_MAPS, MULTI_MAPS } from "./kinds/collections.ts";
 import { BARRIERS, IDS, LATCHES } from "./kinds/coordination.ts";
 import { EXECUTORS } from "./kinds/executors.ts";
 import { type Action, type Kind, type Looking, UNITS } from "./kinds/kind.ts";
 import { BOUNDED_QUEUES, PRIORITY_QUEUES, TIME_SERIES } from "./kinds/lines.ts";
+import { MARKETS } from "./kinds/markets.ts";
+import { PACKED_TABLES } from "./kinds/packed-tables.ts";
 import { BLOOM_FILTERS, COUNT_MIN_SKETCHES, CUCKOO_FILTERS, TOP_K } from "./kinds/sketches.ts";
 
 const group = "Components";
@@ -48,12 +52,12 @@ export const KINDS: readonly Kind[] = [
   { kind: "row-cache", title: "Row caches" },
   { kind: "rate-limits", title: "Rate limits", page: "limits" },
   { kind: "views", title: "Views of pages" },
-  { kind: "board", title: "Voting boards" },
-  { kind: "market", title: "Marketplaces" },
+  BOARDS,
+  MARKETS,
   { kind: "search", title: "Search indexes", page: "indexes" },
   { kind: "autocomplete", title: "Autocompletions" },
   { kind: "places", title: "IP to place" },
-  { kind: "ads", title: "Ads" },
+  ADS,
   { kind: "job-search", title: "Job searches" },
   { kind: "logs", title: "Logs", page: "measures" },
   { kind: "counters", title: "Counters", page: "measures" },
@@ -74,7 +78,7 @@ export const KINDS: readonly Kind[] = [
   TIME_SERIES,
   { kind: "sharded", title: "Sharded structures", page: "shards" },
   { kind: "visitors", title: "Unique visitors" },
-  { kind: "packed-table", title: "Packed tables" },
+  PACKED_TABLES,
   { kind: "fleet", title: "Fleets", page: "shards" },
 ];
 
@@ -99,6 +103,7 @@ function kindOf(name: string): Kind {
 }
 
 const headOf = ({ kind, title, page, about }: Kind) => ({ kind, title, page: page ?? null, about: about ?? null });
+const marked = ({ shardMark }: Kind) => ({ shardMark: shardMark ?? null });
 
 async function names({ store }: Context, name: string, cursor: string | undefined) {
   const kind = kindOf(name);
@@ -116,7 +121,7 @@ async function names({ store }: Context, name: string, cursor: string | undefine
       figures: (await kind.figures?.({ store, thing, spanMs: HOUR_MS }).catch(() => [])) ?? [],
     })),
   );
-  return { ...headOf(kind), isShown: kind.figures !== undefined, items, cursor: page.cursor };
+  return { ...headOf(kind), ...marked(kind), isShown: kind.figures !== undefined, items, cursor: page.cursor };
 }
 
 /** A thing by its address; what it takes to open it comes from the registry. */
@@ -197,7 +202,7 @@ async function look(context: Context, words: Words) {
   ]);
   const { thing } = looking;
   return {
-    ...{ kind: kind.kind, title: kind.title, about: kind.about ?? null, thing },
+    ...{ kind: kind.kind, title: kind.title, about: kind.about ?? null, thing, ...marked(kind) },
     ...{ figures, lists, lines, question: kind.question ?? null, answer },
     actions: (kind.actions ?? [])
       .filter(({ name, on }) => on === "row" || (kind.offers?.(name, figures) ?? true))
@@ -237,6 +242,12 @@ const FIGURE = object(
   ["of", "note"],
 );
 
+const SHARD_MARK = nullable(
+  string({
+    description: "What stands between the name and the number of a shard, where shards have keys of their own.",
+  }),
+);
+
 const THING = object({ name: string(), prefix: string(), details: record(anything()) });
 
 const LIST = object(
@@ -248,8 +259,9 @@ const LIST = object(
     actions: array(string({ description: "The name of an action on a row." })),
     asks: boolean("Whether the id of a row is an item that can be asked about."),
     cursor: nullable(string()),
+    isWhole: boolean("Whether this is all of it, whichever page of another list is shown."),
   },
-  ["asks"],
+  ["asks", "isWhole"],
 );
 
 const LOOK = object({
@@ -257,6 +269,7 @@ const LOOK = object({
   title: string(),
   about: nullable(string()),
   thing: THING,
+  shardMark: SHARD_MARK,
   figures: array(FIGURE),
   lists: array(LIST),
   lines: array(
@@ -315,6 +328,7 @@ export const REGISTRY_ROUTES: readonly Route[] = [
       title: string(),
       page: nullable(string()),
       about: nullable(string()),
+      shardMark: SHARD_MARK,
       isShown: boolean("Whether more is known of each than its name."),
       items: array(object({ name: string(), prefix: string(), details: record(anything()), figures: array(FIGURE) })),
       cursor: nullable(string()),

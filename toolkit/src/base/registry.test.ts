@@ -1,8 +1,11 @@
 /** Operators see what is in a store without scanning it. */
 import { expect, test } from "vitest";
 import { describeBackends } from "../../tests/kit/index.ts";
+import { Ads } from "../components/ads/index.ts";
+import { Board } from "../components/board/index.ts";
 import { Cache } from "../components/cache/index.ts";
 import { Locks } from "../components/locks/index.ts";
+import { Market } from "../components/market/index.ts";
 import { Queue } from "../components/queues/index.ts";
 import { SearchIndex } from "../components/search/index.ts";
 import type { Store } from "../connection/store.ts";
@@ -47,6 +50,15 @@ describeBackends("the registry", { audit: "tags" }, (backend) => {
     await eventually(async () => (await registry.list("cache")).items).toEqual([
       { prefix: "cache", name: "pages", details: { shards: 2 } },
     ]);
+    const opening = async (kind: string) => (await registry.list(kind)).items.map(({ details }) => details);
+    await new Board(store, "news", { votingMs: 60_000 }).post("ann", { title: "A link" });
+    await eventually(() => opening("board")).toEqual([{ voteScore: 432, votingMs: 60_000, maxArticles: 100_000 }]);
+    const locking = new Market(store, "fair", { way: "lock", maxItems: 5 });
+    await locking.mint("ann", "sword");
+    const bounds = { maxListings: 100_000, maxItems: 5 };
+    await eventually(() => opening("market")).toEqual([{ ...bounds, way: "lock", leaseMs: 5_000 }]);
+    await new Ads(store, "site", { shards: 2, priorViews: 100 }).set("soap", { model: "cpm", bidMicros: 1_000 });
+    await eventually(() => opening("ads")).toMatchObject([{ shards: 2, priorViews: 100, dayStartMs: 0 }]);
     expect((await registry.list("nothing")).items).toEqual([]);
     await expect(registry.list("")).rejects.toThrow(InputError);
     // What others have written there is passed over.

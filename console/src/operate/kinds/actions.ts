@@ -43,5 +43,11 @@ export const deletingRow = (what: string, run: (doing: Doing) => Promise<boolean
   },
 });
 
+/** On a row; with a warning where it cannot be undone, or may surprise. */
+export const onRow = (name: string, title: string, short: string, run: Action["run"], warning?: string): Action => ({
+  ...{ name, title, short, on: "row", fields: [], run },
+  ...(warning !== undefined && { warning }),
+});
+
 export const KEY_FIELD: Field = { name: "key", label: "Key", kind: "text" };
 export const VALUE_FIELD: Field = { name: "value", label: "Value, as JSON", kind: "text" };

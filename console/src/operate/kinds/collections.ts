@@ -16,6 +16,7 @@ import {
   keyOf,
   known,
   listeners,
+  NOT_THERE,
   type Opening,
   PAGE,
   paged,
@@ -62,8 +63,6 @@ const expiringActions = (open: (opening: Opening) => ExpiringSet | ExpiringMap<T
   deletingRow(what, (doing) => open(doing).delete(doing.row)),
   clearingAll(whole, (doing) => open(doing).clear()),
 ];
-
-const NOT_THERE: Figure = { title: "Answer", value: "not there", unit: "state" };
 
 const EXPIRES = { title: "Expires", unit: "date" } as const;
 const dateOf = (expiresAt: Date | null): string | null => expiresAt?.toISOString() ?? null;

@@ -2,8 +2,8 @@
 import type { Job, JobState, Queue, ScheduleTimes } from "cinnabar/queues";
 import { Problem } from "../../route.ts";
 import { queueOf } from "../queue-places.ts";
+import { onRow } from "./actions.ts";
 import {
-  type Action,
   type Doing,
   type Figure,
   figureOf,
@@ -11,6 +11,7 @@ import {
   type Kind,
   type List,
   type Looking,
+  lengthOf,
   type Opening,
   paged,
   plural,
@@ -27,19 +28,6 @@ interface Call {
 const queue = ({ store, thing: { name, prefix } }: Opening): Queue => queueOf(store, { name, prefix, shards: 1 });
 
 const callOf = (data: unknown): Call => (typeof data === "object" && data !== null ? (data as Call) : {});
-
-const LENGTHS = [
-  [86_400_000, "d"],
-  [3_600_000, "h"],
-  [60_000, "min"],
-  [1_000, "s"],
-] as const;
-
-/** In the largest unit in which it is a whole number. */
-function lengthOf(ms: number): string {
-  const [unitMs, unit] = LENGTHS.find(([length]) => ms % length === 0) ?? [1, "ms"];
-  return `${ms / unitMs} ${unit}`;
-}
 
 function rhythmOf({ cron, timeZone, everyMs }: ScheduleTimes): string {
   return cron === undefined ? `every ${lengthOf(everyMs ?? 0)}` : `${cron} (${timeZone ?? "UTC"})`;
@@ -111,6 +99,7 @@ async function runs(looking: Looking, state: JobState, { title, empty, actions }
     }),
     actions,
     cursor: null,
+    isWhole: true,
   };
 }
 
@@ -119,11 +108,6 @@ async function scheduleOf(doing: Doing) {
   if (found === null) throw gone(`the schedule ${doing.row}`);
   return found;
 }
-
-const onRow = (name: string, title: string, short: string, run: Action["run"], warning?: string): Action => ({
-  ...{ name, title, short, on: "row", fields: [], run },
-  ...(warning !== undefined && { warning }),
-});
 
 const OFFERED: Readonly<Record<string, (figures: readonly Figure[]) => boolean>> = {
   pauseAll: (figures) => figureOf(figures, "State") === "active",

@@ -6,9 +6,9 @@ import type { NamedThing, Store } from "cinnabar";
 import { Problem } from "../../route.ts";
 import { messageOf, type Text, textOf } from "../../values.ts";
 
-/** How a value is written. `state` is one of the words that the page has colours for. */
-export type Unit = "number" | "bytes" | "ms" | "share" | "date" | "text" | "state";
-export const UNITS: readonly Unit[] = ["number", "bytes", "ms", "share", "date", "text", "state"];
+/** How a value is written: a `number` may be rounded, an `amount` has every digit. `state` is one of the words that the page has colours for. */
+export const UNITS = ["number", "amount", "bytes", "ms", "share", "date", "text", "state"] as const;
+export type Unit = (typeof UNITS)[number];
 
 export type Cell = number | boolean | Text | null;
 
@@ -41,6 +41,8 @@ export interface List {
   readonly asks?: boolean;
   /** Where the next page begins; null for the last. */
   readonly cursor: string | null;
+  /** Whether this is all of it, whichever page of another list is shown. */
+  readonly isWhole?: true;
 }
 
 export interface Line {
@@ -107,6 +109,8 @@ export interface Kind {
   readonly title: string;
   /** The page that shows them, where they have one of their own. */
   readonly page?: string;
+  /** What stands between the name and the number of a shard, where shards have keys of their own. */
+  readonly shardMark?: string;
   /** What it is for, in a sentence. */
   readonly about?: string;
   /** A few figures for the list of names. */
@@ -128,6 +132,10 @@ export const figureOf = (figures: readonly Figure[], title: string): Cell =>
 
 /** Every key of a thing begins with this. */
 export const keyOf = ({ prefix, name }: NamedThing, last: string): string => `${prefix}:{${name}}${last}`;
+
+/** The keys of a shard, where shards have keys of their own. */
+export const shardKey = (thing: NamedThing, shard: string, last: string): string =>
+  keyOf({ ...thing, name: thing.name + shard }, last);
 
 export function numberIn({ details }: NamedThing, name: string): number {
   const value = details[name];
@@ -152,13 +160,25 @@ export const STORED = {
     short(typeof stored === "string" ? Buffer.from(stored, "utf8") : Buffer.from(stored)),
 };
 
+/** What a question is answered about something that does not exist. */
+export const NOT_THERE: Figure = { title: "Answer", value: "not there", unit: "state" };
+
 const MOST_SHOWN = 400;
 
 /** The beginning of what is long. */
 export function short(stored: Buffer): Text {
   const text = textOf(stored);
-  return typeof text === "string" && text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+  return typeof text === "string" ? shortText(text) : text;
 }
+
+export const shortText = (text: string, most = MOST_SHOWN): string =>
+  text.length > most ? `${text.slice(0, most)}…` : text;
+
+const MOST_ID_BYTES = 256;
+
+/** What is asked about, where it can be the id of something: components refuse to look for any other. */
+export const idIn = (item: string): string | null =>
+  item === "" || Buffer.byteLength(item) > MOST_ID_BYTES ? null : item;
 
 export function integerOf(values: Readonly<Record<string, string>>, name: string, label: string): number {
   const value = Number(values[name]);
@@ -193,3 +213,23 @@ export async function listeners(store: Store, channel: string): Promise<number> 
 }
 
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
+const LENGTHS = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1_000, "s"],
+] as const;
+
+/** A length of time in the largest unit in which it is a whole number. */
+export function lengthOf(ms: number): string {
+  const [unitMs, unit] = LENGTHS.find(([length]) => ms % length === 0) ?? [1, "ms"];
+  return `${ms / unitMs} ${unit}`;
+}
+
+/** How often each name is there, the most frequent first. */
+export function tally(names: readonly string[]): [name: string, count: number][] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a);
+}

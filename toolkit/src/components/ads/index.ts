@@ -163,11 +163,13 @@ export class Ads<T = unknown> {
     this.name = name;
     this.#store = store;
     const { prefix = "ads" } = options;
-    this.#names = new NameIndex(store, { kind: "ads", prefix: prefix });
     const shards = options.shards ?? 1;
+    this.#config = configOf(options);
+    const { halfLifeMs, priorViews, matchLift, dayStartMs, maxOpen } = this.#config;
+    const details = { shards, halfLifeMs, priorViews, matchLift, dayStartMs, maxOpen };
+    this.#names = new NameIndex(store, { kind: "ads", prefix, details });
     const base = (shard: number): string => shardBase(prefix, name, shard, shards);
     this.#bases = [base(0), ...Array.from({ length: shards - 1 }, (_, nth) => base(nth + 1))];
-    this.#config = configOf(options);
     this.#explore = options.explore ?? "thompson";
     this.#candidates = options.candidates ?? 16;
     this.#maxAds = options.maxAds ?? 100_000;

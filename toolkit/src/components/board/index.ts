@@ -175,11 +175,13 @@ export class Board {
     OPTIONS.check(options);
     this.name = name;
     this.#store = store;
-    this.#keys = boardKeys(options.prefix ?? "voting", name);
-    this.#names = new NameIndex(store, { kind: "board", prefix: options.prefix ?? "voting" });
-    this.#voteScore = options.voteScore ?? 432;
-    this.#votingMs = options.votingMs ?? 7 * DAY_MS;
-    this.#maxArticles = options.maxArticles ?? 100_000;
+    const { prefix = "voting", voteScore = 432, votingMs = 7 * DAY_MS, maxArticles = 100_000 } = options;
+    this.#keys = boardKeys(prefix, name);
+    const details = { voteScore, votingMs, maxArticles };
+    this.#names = new NameIndex(store, { kind: "board", prefix, details });
+    this.#voteScore = voteScore;
+    this.#votingMs = votingMs;
+    this.#maxArticles = maxArticles;
     this.#groupCacheTtlMs = options.groupCacheTtlMs ?? 60_000;
   }
 

@@ -120,7 +120,9 @@ export class Market {
     const { prefix = "market", way = "script", leaseMs = 5_000 } = options;
     const { maxListings = 100_000, maxItems = 1_000_000 } = options;
     this.#maxItems = maxItems;
-    this.#names = new NameIndex(store, { kind: "market", prefix: prefix });
+    // All who use a market that is kept by locks must lock.
+    const details = { maxListings, maxItems, ...(way === "lock" && { way, leaseMs }) };
+    this.#names = new NameIndex(store, { kind: "market", prefix, details });
     this.name = name;
     this.#store = store;
     this.#keys = marketKeys(prefix, name);

@@ -138,6 +138,7 @@ export class PackedTable<S extends Schema> {
   readonly #rows: Rows;
   readonly #dictionaries = new Map<string, Dictionary>();
   readonly #knownShards = new Set<number>();
+  readonly #names: NameIndex;
 
   private constructor(
     store: Store,
@@ -146,9 +147,16 @@ export class PackedTable<S extends Schema> {
       keys,
       layout,
       columns,
-    }: { readonly keys: TableKeys; readonly layout: Layout; readonly columns: readonly string[] },
+      names,
+    }: {
+      readonly keys: TableKeys;
+      readonly layout: Layout;
+      readonly columns: readonly string[];
+      readonly names: NameIndex;
+    },
   ) {
     this.name = name;
+    this.#names = names;
     this.#store = store;
     this.#keys = keys;
     this.#layout = layout;
@@ -165,7 +173,10 @@ export class PackedTable<S extends Schema> {
     );
   }
 
-  /** Makes the table, or opens it if it has these columns; any other schema is an error. */
+  /**
+   * Makes the table, or opens it if it has these columns; any other schema is an error. So is a table that does not exist, through
+   * `store.observing()`.
+   */
   static async open<const S extends Schema>(
     store: Store,
     name: string,
@@ -187,14 +198,18 @@ export class PackedTable<S extends Schema> {
       checkSize(layoutOf(stored));
       const after = JSON.stringify(stored);
       if (after === before) break;
+      if (store.isObserver)
+        throw new InputError(before === "" ? `there is no table "${name}"` : `the table "${name}" has other columns`);
       const there = await store.run(putSchema, { schema: keys.schema, before, after });
       if (there === after) break;
       before = there;
     }
-    new NameIndex(store, { kind: "packed-table", prefix }).announce(name);
-    const table = new PackedTable<S>(store, name, { keys, layout: layoutOf(stored), columns: Object.keys(schema) });
+    const names = new NameIndex(store, { kind: "packed-table", prefix });
+    names.announce(name);
+    const columns = Object.keys(schema);
+    const table = new PackedTable<S>(store, name, { keys, layout: layoutOf(stored), columns, names });
     await Promise.all([...table.#dictionaries.values()].map((dictionary) => dictionary.load()));
-    for (const [column, { words = [] }] of Object.entries(schema)) {
+    for (const [column, { words = [] }] of store.isObserver ? [] : Object.entries(schema)) {
       await table.#dictionaries.get(column)?.ensure(words, true);
     }
     return table;
@@ -314,6 +329,7 @@ export class PackedTable<S extends Schema> {
     }
     const words = [...this.#dictionaries.keys()].map((column) => this.#keys.dictionary(column));
     await this.#store.send(["UNLINK", this.#keys.shards, ...words, this.#keys.schema], { repeatable: true });
+    await this.#names.remove(this.name);
   }
 
   // ---------------------------------------------------------------------------------------------- aggregates

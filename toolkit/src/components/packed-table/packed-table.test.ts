@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { describeBackends } from "../../../tests/kit/index.ts";
 import { InputError } from "../../base/errors.ts";
+import { Registry } from "../../base/registry.ts";
 import {
   type Condition,
   day,
@@ -116,7 +117,10 @@ describeBackends("packed tables", (backend) => {
     await table.set(5, { age: 1 });
     expect(await table.get(5)).toEqual({ country: null, age: 1, score: 0 });
     expect(await table.count()).toBe(1);
+    const named = async () => (await new Registry(backend.store).list("packed-table")).items.map(({ name }) => name);
+    await expect.poll(named, { timeout: 20_000 }).toEqual(["users"]);
     await table.clear();
+    expect(await named()).toEqual([]);
     const again = await PackedTable.open(backend.store, "users", { other: uint8() });
     expect([await again.count(), await again.get(5)]).toEqual([0, null]);
   });

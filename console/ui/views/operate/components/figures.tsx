@@ -6,12 +6,15 @@ import type { Figure, Unit } from "./model.ts";
 /** Colours of the words that states have. */
 const STATES: Readonly<Record<string, string>> = {
   active: "active",
+  on: "healthy",
   open: "healthy",
   there: "healthy",
   "probably added": "healthy",
   closed: "waiting",
   paused: "delayed",
+  "out of budget": "failed",
   expired: "dead",
+  deleted: "dead",
   "not there": "waiting",
   "no counter": "waiting",
 };
@@ -29,7 +32,10 @@ function plain(value: number, unit: Unit): string {
   if (unit === "bytes") return bytes(value);
   if (unit === "ms") return duration(value);
   if (unit === "share") return share(value);
-  return unit === "text" ? value.toLocaleString("en").replaceAll(",", " ") : number(value);
+  if (unit === "amount" || unit === "text") {
+    return value.toLocaleString("en", { maximumFractionDigits: 6 }).replaceAll(",", " ");
+  }
+  return number(value);
 }
 
 export function CellView({ value, unit }: { value: Figure["value"]; unit: Unit }) {

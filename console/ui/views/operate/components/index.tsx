@@ -70,7 +70,7 @@ function Names({ kind }: { kind: string }) {
         }
       />
       <States of={loaded}>
-        {({ items, cursor, about, isShown }) =>
+        {({ items, cursor, about, isShown, shardMark }) =>
           items.length === 0 ? (
             <Empty
               title="Nothing of this kind is in the store."
@@ -95,7 +95,7 @@ function Names({ kind }: { kind: string }) {
                   {
                     title: "Keys",
                     cell: (item) => (
-                      <a href={keysOf(item)} aria-label={`Show keys of ${item.name}`}>
+                      <a href={keysOf(item, shardMark)} aria-label={`Show keys of ${item.name}`}>
                         Show keys
                       </a>
                     ),

@@ -13,6 +13,7 @@ export interface OneKind {
   readonly title: string;
   readonly about: string | null;
   readonly page: string | null;
+  readonly shardMark: string | null;
   readonly isShown: boolean;
   readonly items: readonly (Thing & { readonly figures: readonly Figure[] })[];
   readonly cursor: string | null;
@@ -30,6 +31,7 @@ export interface Look {
   readonly title: string;
   readonly about: string | null;
   readonly thing: Thing;
+  readonly shardMark: string | null;
   readonly figures: readonly Figure[];
   readonly lists: readonly List[];
   readonly lines: readonly Line[];
@@ -41,8 +43,10 @@ export interface Look {
 export const pathOf = (kind: string, { prefix, name }: Pick<Thing, "prefix" | "name">): string =>
   `#/components?${new URLSearchParams({ kind, prefix, name })}`;
 
-/** The keys of one thing, whatever characters its name has. */
-export const keysOf = ({ prefix, name }: Pick<Thing, "prefix" | "name">): string =>
-  `#/keys?${new URLSearchParams({ match: `${`${prefix}:{${name}}`.replace(/[*?[\]\\]/g, "\\$&")}*` })}`;
+/** The keys of one thing and of its shards, whatever characters its name has. */
+export function keysOf({ prefix, name }: Pick<Thing, "prefix" | "name">, shardMark: string | null): string {
+  const begin = `${prefix}:{${name}`.replace(/[*?[\]\\]/g, "\\$&");
+  return `#/keys?${new URLSearchParams({ match: `${begin}${shardMark === null ? "}" : `[${shardMark}}]`}*` })}`;
+}
 
 export const apiOf = (kind: string): string => `/api/components/${encodeURIComponent(kind)}/one`;

@@ -7,10 +7,13 @@ import { useLoad } from "../../../load.ts";
 import { Empty, Head, Loading, States, Table } from "../../../parts.tsx";
 import { OpenAction, RowButtons, ThingButtons } from "./actions.tsx";
 import { CellView, Figures } from "./figures.tsx";
-import { apiOf, keysOf, type Line, type List, type Look, type Offered } from "./model.ts";
+import { apiOf, keysOf, type Line, type List, type Look, type Offered, type Unit } from "./model.ts";
 
 const Chart = lazy(() => import("../../../chart.tsx").then((module) => ({ default: module.Chart })));
 
+const NUMERIC: readonly Unit[] = ["number", "amount", "bytes", "ms"];
+/** From here on no column takes what the others leave, and texts go over several lines. */
+const MANY_COLUMNS = 8;
 const REFRESH_MS = 2_000;
 const SPANS = [
   { title: "1 hour", ms: 3_600_000 },
@@ -59,7 +62,8 @@ function Question({ asked, question }: { asked: string | null; question: NonNull
 function ListView({ list, actions }: { list: List; actions: readonly Offered[] }) {
   const { query, go, href } = useAddress();
   const after = query.get("after");
-  const { title, columns, rows, empty, cursor } = list;
+  const { title, columns, rows, empty, cursor, isWhole = false } = list;
+  const isDense = columns.length >= MANY_COLUMNS;
   const hasActions = rows.some((row) => (row.actions ?? list.actions).length > 0);
   return (
     <section>
@@ -74,8 +78,9 @@ function ListView({ list, actions }: { list: List; actions: readonly Offered[] }
           columns={[
             ...columns.map((column, at) => ({
               title: column.title,
-              numeric: column.unit === "number" || column.unit === "bytes" || column.unit === "ms",
-              wide: at === 0,
+              numeric: NUMERIC.includes(column.unit),
+              wide: at === 0 && !isDense,
+              wraps: isDense && column.unit === "text",
               cell: ({ id, cells }: List["rows"][number]) => {
                 const value = cells[at] ?? null;
                 if (at === 0 && list.asks)
@@ -96,7 +101,7 @@ function ListView({ list, actions }: { list: List; actions: readonly Offered[] }
           ]}
         />
       )}
-      {(cursor !== null || after !== null) && list.columns.length > 0 && (
+      {(cursor !== null || (after !== null && !isWhole)) && (
         <div className="row section">
           {after !== null && (
             <button type="button" onClick={() => go({ after: null })}>
@@ -174,7 +179,7 @@ export function OneThing({ kind, prefix, name }: { kind: string; prefix: string;
           <>
             <a href={`#/components?kind=${encodeURIComponent(kind)}`}>{data?.title ?? "All of this kind"}</a>
             {" · "}
-            <a href={keysOf({ prefix, name })}>Show its keys</a>
+            <a href={keysOf({ prefix, name }, data?.shardMark ?? null)}>Show its keys</a>
             {kind === "executors" && (
               <>
                 {" · "}

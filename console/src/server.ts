@@ -14,7 +14,7 @@ import { leastRole, refuseBelow, roleOfCommand } from "./access/roles.ts";
 import { consoleRoutes } from "./access/routes.ts";
 import { type Connection, type Target, Targets } from "./access/targets.ts";
 import { ADMIN, type KnownUser, type User } from "./access/users.ts";
-import { builtDocs, docsPolicy, isDocs, serveDocs } from "./docs.ts";
+import { builtDocs, docsHeaders, isDocs, serveDocs } from "./docs.ts";
 import { doorRoutes } from "./door.ts";
 import { EXAMPLE_ROUTES } from "./examples/index.ts";
 import type { Live } from "./live.ts";
@@ -183,7 +183,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
       if (user === null) throw new Problem(403, "NOT_AUTHORIZED", "this application does not let you see its console");
       serving.users.set(request, user);
     } else checkHost(request, options.hosts ?? []);
-    if (isDocs(path)) reply.header("content-security-policy", docsPolicy(path, request.host));
+    if (isDocs(path)) reply.headers(docsHeaders(path, request.host));
     if (!path.startsWith("/api/")) return;
     reply.header("cache-control", "no-store");
     checkSite(request);

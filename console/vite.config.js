@@ -1,6 +1,8 @@
 /**
  * Builds the page: console/ui → console/dist/ui, everything from this host, nothing inline. Names of assets have a hash of what is
  * in them, so browsers keep them for ever; beside each stands what is sent instead of it to browsers that read brotli or gzip.
+ *
+ * With `--mode in-page` it builds the key browser by itself, console/ui/in-page, which the documentation's site has in a frame.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,6 +12,8 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { defineConfig } from "vite";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+const IN_PAGE = "in-page";
 
 /** A file that is smaller than this fits into a packet as it is. */
 const LEAST_BYTES = 1_024;
@@ -40,12 +44,13 @@ const compressed = () => {
   };
 };
 
-export default defineConfig({
-  root: here("./ui"),
+export default defineConfig(({ mode }) => ({
+  root: here(mode === IN_PAGE ? "./ui/in-page" : "./ui"),
   base: "./",
-  plugins: [compressed()],
+  // A site is sent as the server of the site does it.
+  plugins: mode === IN_PAGE ? [] : [compressed()],
   build: {
-    outDir: here("./dist/ui"),
+    outDir: here(`./dist/${mode === IN_PAGE ? IN_PAGE : "ui"}`),
     emptyOutDir: true,
     target: "es2022",
     assetsInlineLimit: 0,
@@ -56,4 +61,4 @@ export default defineConfig({
       onLog: (level, log, handle) => log.code !== "MODULE_LEVEL_DIRECTIVE" && handle(level, log),
     },
   },
-});
+}));

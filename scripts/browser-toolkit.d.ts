@@ -1,4 +1,6 @@
-import type { OutputFile } from "esbuild";
+import type { OutputFile, Plugin } from "esbuild";
+
+export declare const nodeModules: Plugin;
 
 export declare function browserWays(): readonly {
   readonly name: string;

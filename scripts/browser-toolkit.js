@@ -56,7 +56,8 @@ export function whyNode(program) {
   return NEEDS.find(([pattern]) => pattern.test(code))?.[1];
 }
 
-const nodeModules = {
+/** For esbuild: what stands for modules of Node's, and the engine by its name. */
+export const nodeModules = {
   name: "node-modules",
   setup({ onResolve }) {
     onResolve({ filter: /^node:/ }, ({ path, importer }) => {

@@ -13,16 +13,25 @@ import { searchParts } from "./pages/search.ts";
 import { PUBLIC, SITE, STAGE, stage } from "./pages/stage.ts";
 import { bundleRuntime } from "./runtime.ts";
 
+const run = (script: string, args: readonly string[]) => promisify(execFile)(process.execPath, [script, ...args]);
 const { pages } = stage();
 cpSync(join(SITE, "../console/ui/icon.svg"), join(PUBLIC, "icon.svg"));
 await bundleRuntime(join(PUBLIC, "run"));
 const write = (name: string, value: unknown): void => writeFileSync(join(PUBLIC, "run", name), JSON.stringify(value));
 for (const [language, parts] of Object.entries(searchParts(pages))) write(`search-${language}.json`, parts);
 write("commands.json", commandHints());
+// The console's key browser, as a document of its own for a frame.
+const viteArgs = ["build", "--config", join(ROOT, "console/vite.config.js"), "--mode", "in-page", "--logLevel", "warn"];
+await run(join(ROOT, "node_modules/vite/bin/vite.js"), [
+  ...viteArgs,
+  "--emptyOutDir",
+  "--outDir",
+  join(PUBLIC, "keys"),
+]);
 // A process of its own, so that it takes no longer where there are two cores. The build of the pages empties the folder of both.
 const reference = join(STAGE, "api");
-const referenceArgs = [join(ROOT, "scripts/api/build.js"), reference, BASE];
-await Promise.all([build(SITE), promisify(execFile)(process.execPath, referenceArgs)]);
+const referenceArgs = [reference, BASE];
+await Promise.all([build(SITE), run(join(ROOT, "scripts/api/build.js"), referenceArgs)]);
 renameSync(reference, join(SITE, "dist/api"));
 // The console serves it from there, and its package has it there.
 const served = join(ROOT, "console/dist/docs");

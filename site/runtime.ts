@@ -4,7 +4,9 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
+import { browserSources } from "../scripts/browser-sources.js";
+import { nodeModules } from "../scripts/browser-toolkit.js";
 import { ROOT } from "./pages/routes.ts";
 
 const ENGINE = /(["'])@cinnabar\/engine\/browser\1/g;
@@ -35,19 +37,37 @@ export async function bundleRuntime(target: string): Promise<void> {
     }
   }
   writeFileSync(join(target, "cinnabar.js"), CINNABAR);
-  await build({
-    entryPoints: [join(ROOT, "site/lab/worker.ts")],
+  const common = {
     outdir: target,
     bundle: true,
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
     format: "esm",
     platform: "browser",
     target: "es2023",
     minify: true,
     logLevel: "error",
+  } as const;
+  await build({
+    ...common,
+    entryPoints: [join(ROOT, "site/lab/worker.ts")],
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+  });
+  await build({
+    ...common,
+    entryPoints: [join(ROOT, "site/lab/keys-server.ts")],
+    inject: [join(ROOT, "toolkit/src/platform/globals.browser.ts")],
+    plugins: [besideWorker, nodeModules, browserSources],
   });
 }
+
+/** Routes of the console share the engine and the toolkit with whatever else is in the worker: a Buffer is of one class. */
+const besideWorker: Plugin = {
+  name: "beside-worker",
+  setup({ onResolve }) {
+    onResolve({ filter: /^cinnabar$/ }, () => ({ path: "./toolkit/index.js", external: true }));
+    onResolve({ filter: /^@cinnabar\/engine\/browser$/ }, () => ({ path: "./engine/index.js", external: true }));
+  },
+};
 
 /** Maps of sources are not published, so nobody asks for them. */
 const withoutMap = (text: string): string => text.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "\n");

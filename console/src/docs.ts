@@ -5,7 +5,8 @@
  * Its examples run in the reader's browser, and what they may do depends on where they run. A page has the console's policy, but for
  * styles: highlighted code has its colours in attributes. A worker runs what the reader has written, so it may import a blob, and
  * compile, since Lua becomes JavaScript. In return it reaches the site's own files and nothing else of this host: neither the API
- * nor, since it is a worker, a document.
+ * nor, since it is a worker, a document. The key browser of the playground stands in a frame of its own, and asks no server at all:
+ * the store that it shows is in the page around it.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,18 +18,28 @@ const PREFIX = "/docs/";
 
 export const isDocs = (path: string): boolean => path === "/docs" || path.startsWith(PREFIX);
 
+/** What stands in a frame of the site's pages. */
+const isFramed = (path: string): boolean => path.startsWith(`${PREFIX}keys/`);
+
+/** Headers of the documentation, in place of the console's own. `host`: as the request names this console, which has been checked. */
+export const docsHeaders = (path: string, host: string): Readonly<Record<string, string>> => ({
+  "content-security-policy": docsPolicy(path, host),
+  ...(isFramed(path) && { "x-frame-options": "SAMEORIGIN" }),
+});
+
 export function builtDocs(): string {
   const beside = fileURLToPath(new URL("./docs", import.meta.url));
   return existsSync(join(beside, "index.html")) ? beside : fileURLToPath(new URL("../dist/docs", import.meta.url));
 }
 
-/** `host`: as the request names this console, which has been checked. */
 export function docsPolicy(path: string, host: string): string {
   // A policy cannot name an address of IPv6, so there it says no more than this host.
   const files = host.startsWith("[") ? "'self'" : `${host}${PREFIX}`;
-  return path.startsWith(`${PREFIX}run/`)
-    ? `default-src 'none'; script-src ${files} blob: 'unsafe-eval'; connect-src ${files}; frame-ancestors 'none'`
-    : `default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src ${files}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  if (path.startsWith(`${PREFIX}run/`))
+    return `default-src 'none'; script-src ${files} blob: 'unsafe-eval'; connect-src ${files}; frame-ancestors 'none'`;
+  if (isFramed(path))
+    return `default-src 'none'; script-src ${files}; style-src ${files}; img-src ${files} data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`;
+  return `default-src 'none'; script-src 'self'; worker-src 'self'; frame-src ${files}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src ${files}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
 const ABSENT =

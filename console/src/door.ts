@@ -1,6 +1,6 @@
 /** Signing in and out, where a password or users are set, and what this console lets somebody do. */
 import type { FastifyRequest } from "fastify";
-import { ROLES, type User } from "./access/users.ts";
+import { ROLES, type User } from "./access/user.ts";
 import { type Route, route } from "./route.ts";
 import { boolean, nullable, object, oneOf, string } from "./schema.ts";
 import type { Door } from "./security.ts";

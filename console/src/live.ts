@@ -57,7 +57,7 @@ export class Live {
   readonly #listeners = new Set<(event: LiveEvent) => void>();
   readonly #now: () => number;
   #last: Totals | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  #timer: ReturnType<typeof setInterval> | null = null;
   #running: Promise<void> | null = null;
   #state: LiveState = { state: "ready" };
 

@@ -15,7 +15,7 @@ import { Readable } from "node:stream";
 import { InputError, type Store } from "cinnabar";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditOptions } from "./access/audit.ts";
-import { ROLES, type Role, type User } from "./access/users.ts";
+import { ROLES, type Role, type User } from "./access/user.ts";
 import { isFrameOrigin } from "./security.ts";
 import { openConsole } from "./server.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Store } from "cinnabar";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Role, User } from "./access/users.ts";
+import type { Role, User } from "./access/user.ts";
 import type { Live } from "./live.ts";
 import type { Schema } from "./schema.ts";
 

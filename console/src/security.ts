@@ -15,7 +15,8 @@ import { hostname } from "node:os";
 import { open, type Store } from "cinnabar";
 import { RateLimits } from "cinnabar/rate-limits";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { ADMIN, type KnownUser, type User, Users } from "./access/users.ts";
+import { ADMIN, type User } from "./access/user.ts";
+import { type KnownUser, Users } from "./access/users.ts";
 import { Problem } from "./route.ts";
 
 export const ACT_HEADER = "x-cinnabar";

@@ -7,20 +7,22 @@ import { existsSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
-import { ClosedError, ConnectionError, InputError, ServerError, type Store } from "cinnabar";
+import { InputError, type Store } from "cinnabar";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Audit, type AuditEntry, type AuditOptions, shortened, targetOf } from "./access/audit.ts";
 import { leastRole, refuseBelow, roleOfCommand } from "./access/roles.ts";
 import { consoleRoutes } from "./access/routes.ts";
 import { type Connection, type Target, Targets } from "./access/targets.ts";
-import { ADMIN, type KnownUser, type User } from "./access/users.ts";
-import { builtDocs, docsPolicy, isDocs, serveDocs } from "./docs.ts";
+import { ADMIN, type User } from "./access/user.ts";
+import type { KnownUser } from "./access/users.ts";
+import { builtDocs, docsHeaders, isDocs, serveDocs } from "./docs.ts";
 import { doorRoutes } from "./door.ts";
 import { EXAMPLE_ROUTES } from "./examples/index.ts";
 import type { Live } from "./live.ts";
 import { serveMonitoring } from "./monitoring.ts";
 import { openApi } from "./openapi.ts";
 import { OPERATE_ROUTES } from "./operate/index.ts";
+import { documentOf, problemOf } from "./problem.ts";
 import { readOnlyRoutes } from "./read-only.ts";
 import { Problem, type Route } from "./route.ts";
 import { checkHost, checkSite, Door, headersFor } from "./security.ts";
@@ -183,7 +185,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
       if (user === null) throw new Problem(403, "NOT_AUTHORIZED", "this application does not let you see its console");
       serving.users.set(request, user);
     } else checkHost(request, options.hosts ?? []);
-    if (isDocs(path)) reply.header("content-security-policy", docsPolicy(path, request.host));
+    if (isDocs(path)) reply.headers(docsHeaders(path, request.host));
     if (!path.startsWith("/api/")) return;
     reply.header("cache-control", "no-store");
     checkSite(request);
@@ -345,39 +347,9 @@ async function keysOf(store: Store, words: readonly string[]): Promise<string> {
   return Array.isArray(keys) && keys.length > 0 ? targetOf({ keys: keys.slice(0, 10) }) : "";
 }
 
-const TITLES: Readonly<Record<number, string>> = {
-  400: "Bad request",
-  401: "Not signed in",
-  403: "Refused",
-  404: "Not found",
-  409: "Conflict",
-  413: "Too large",
-  415: "Unsupported media type",
-  421: "Misdirected request",
-  422: "The store refused it",
-  429: "Too many attempts",
-  500: "Internal error",
-  503: "The store cannot be reached",
-};
-
-/** What the caller is told. Errors that nobody foresaw are written to stderr, and tell the caller nothing. */
-function problemOf(error: FastifyError | Error): Problem {
-  if (error instanceof Problem) return error;
-  if (error instanceof InputError) return new Problem(400, "INPUT", error.message);
-  if (error instanceof ServerError) return new Problem(422, error.code, error.message);
-  if (error instanceof ConnectionError || error instanceof ClosedError)
-    return new Problem(503, error.code, error.message);
-  const { statusCode, code, validation } = error as FastifyError;
-  if (validation !== undefined) return new Problem(400, "INPUT", error.message);
-  if (statusCode !== undefined && statusCode < 500) return new Problem(statusCode, code ?? "REQUEST", error.message);
-  console.error(error);
-  return new Problem(500, "INTERNAL", "something went wrong in the console; its terminal says what");
-}
-
-function sendProblem(reply: FastifyReply, { status, code, message }: Problem, trace?: Trace): FastifyReply {
-  const title = TITLES[status] ?? "Error";
+function sendProblem(reply: FastifyReply, problem: Problem, trace?: Trace): FastifyReply {
   return reply
-    .code(status)
+    .code(problem.status)
     .type("application/problem+json")
-    .send(JSON.stringify({ type: "about:blank", title, status, code, detail: message, trace }));
+    .send(JSON.stringify({ ...documentOf(problem), trace }));
 }

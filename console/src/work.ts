@@ -1,6 +1,5 @@
-/** Things that an example keeps for each store: components, and work beside the requests. */
+/** Things that are kept for each store, and work that ends with it. */
 import type { Store } from "cinnabar";
-import { untraced } from "./trace.ts";
 
 /** Makes something once for each store, when it is first needed. */
 export function perStore<T>(make: (store: Store) => T): (of: { readonly store: Store }) => T {
@@ -27,58 +26,18 @@ export function observerOf(store: Store): Store {
 /** The store that is looked at through this one; itself if it is not for looking. */
 export const ownerOf = (store: Store): Store => owners.get(store) ?? store;
 
-interface Stoppable {
-  stop(): Promise<unknown>;
-}
+type Stop = (of: { readonly store: Store }) => Promise<void>;
 
-export interface Visits {
-  /** Somebody is here: starts the work unless it is under way. */
-  visit(of: { readonly store: Store }): void;
-  /** Ends it at once; the next visit starts it again. */
-  stop(of: { readonly store: Store }): Promise<void>;
-}
+const stops = new Set<Stop>();
 
-const IDLE_MS = 60_000;
-const everywhere = new Set<Pick<Visits, "stop">>();
-
-/** Work of another kind that ends with the store, too. */
-export function alsoStop(stop: Visits["stop"]): void {
-  everywhere.add({ stop });
-}
-
-/**
- * Work beside the requests (a refresher, the workers of a queue) that runs only while an example is in use: from the first visit
- * until nobody has come for a minute. A console that is merely open sends nothing.
- */
-export function whileVisited(start: (store: Store) => Stoppable): Visits {
-  const working = new WeakMap<Store, { readonly work: Stoppable; timer: NodeJS.Timeout }>();
-  const visits: Visits = {
-    visit: ({ store }) => {
-      if (store.closed) return;
-      const timer = setTimeout(() => void visits.stop({ store }).catch(() => {}), IDLE_MS);
-      timer.unref();
-      const found = working.get(store);
-      if (found === undefined) working.set(store, { work: untraced(() => start(store)), timer });
-      else {
-        clearTimeout(found.timer);
-        found.timer = timer;
-      }
-    },
-    stop: async ({ store }) => {
-      const found = working.get(store);
-      if (found === undefined) return;
-      working.delete(store);
-      clearTimeout(found.timer);
-      await found.work.stop();
-    },
-  };
-  everywhere.add(visits);
-  return visits;
+/** What ends with the store. */
+export function alsoStop(stop: Stop): void {
+  stops.add(stop);
 }
 
 /** Ends all work on a store. */
 export async function stopWork(store: Store): Promise<void> {
-  await Promise.allSettled([...everywhere].map((visits) => visits.stop({ store })));
+  await Promise.allSettled([...stops].map((stop) => stop({ store })));
 }
 
 /** Does something with each of many, some at a time, and tells how far it is. */

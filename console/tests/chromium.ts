@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium } from "playwright-core";
 
-export type { Browser, BrowserContext, Page } from "playwright-core";
+export type { Browser, BrowserContext, Page, Request } from "playwright-core";
 
 import { build as viteBuild } from "vite";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open, type Store } from "cinnabar";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { docsPolicy } from "../src/docs.ts";
+import { docsHeaders } from "../src/docs.ts";
 import { consoleFor } from "../src/mount.ts";
 import { type Served, serve } from "./support.ts";
 
@@ -15,6 +15,8 @@ let served: Served;
 beforeAll(async () => {
   mkdirSync(join(root, "run"));
   mkdirSync(join(root, "assets"));
+  mkdirSync(join(root, "keys"));
+  writeFileSync(join(root, "keys/index.html"), "<title>keys</title>");
   writeFileSync(join(root, "index.html"), "<title>start</title>");
   writeFileSync(join(root, "404.html"), "<title>absent</title>");
   writeFileSync(join(root, "run/worker.js"), "postMessage(1);");
@@ -49,8 +51,21 @@ test("workers may compile and import what they have made, and reach the site's f
   expect(directive(headers, "connect-src")).toBe(`127.0.0.1:${served.port}/docs/`);
 });
 
+test("the key browser may stand in a frame of this host, and asks nothing of it but its own files", async () => {
+  const { headers } = await served.get("/docs/keys/index.html");
+  expect(directive(headers, "frame-ancestors")).toBe("'self'");
+  expect(headers.get("x-frame-options")).toBe("SAMEORIGIN");
+  expect(directive(headers, "default-src")).toBe("'none'");
+  expect(directive(headers, "script-src")).toBe(`127.0.0.1:${served.port}/docs/`);
+  expect(directive(headers, "connect-src")).toBeUndefined();
+  const page = await served.get("/docs/");
+  expect(directive(page.headers, "frame-src")).toBe(`127.0.0.1:${served.port}/docs/`);
+  expect(directive(page.headers, "frame-ancestors")).toBe("'none'");
+  expect(page.headers.get("x-frame-options")).toBe("DENY");
+});
+
 test("an address of IPv6, which a policy cannot name, is this host", () => {
-  expect(docsPolicy("/docs/run/worker.js", "[::1]:8080")).toContain(
+  expect(docsHeaders("/docs/run/worker.js", "[::1]:8080")["content-security-policy"]).toContain(
     "script-src 'self' blob: 'unsafe-eval'; connect-src 'self'",
   );
 });

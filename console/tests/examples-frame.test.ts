@@ -7,7 +7,7 @@ import { EXAMPLES } from "../src/examples/index.ts";
 import { makeSample, removeSample, sampleState } from "../src/examples/sample.ts";
 import type { Context } from "../src/route.ts";
 import { secret, type Trace, traced, traceOf, traceStore, untraced } from "../src/trace.ts";
-import { whileVisited } from "../src/work.ts";
+import { whileVisited } from "../src/visits.ts";
 import { as, describeExample, sentBy } from "./examples.ts";
 import { serve } from "./support.ts";
 

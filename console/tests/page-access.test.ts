@@ -1,4 +1,5 @@
 /** What people with different roles see, the connection and database switcher, the audit log, a store that is down, the embedded keys. */
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -175,6 +176,23 @@ describe.runIf(hasBrowser)("the page", () => {
     await page.locator("h1", { hasText: "Overview" }).waitFor();
     await page.locator(".chart canvas").first().waitFor();
     expect(await page.locator("nav a[href='#/examples']").count()).toBe(0);
+    // So do its files and its streams.
+    await page.goto(`${url}/admin/store/#/keys?dialog=export`);
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download file" }).click();
+    expect(readFileSync(await (await downloading).path(), "utf8")).toContain('"key":"user:17"');
+    await page.goto(`${url}/admin/store/#/keys?dialog=import`);
+    const record = JSON.stringify({ key: "user:18", type: "string", value: "imported" });
+    const file = { name: "keys.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(`${record}\n`) };
+    await page.getByLabel("File").setInputFiles(file);
+    await page.getByRole("button", { name: "Import file" }).click();
+    await eventually(() => store.call("GET", "user:18")).toBe("imported");
+    await page.goto(`${url}/admin/store/#/profiler`);
+    await page.getByRole("button", { name: "Start profiler" }).click();
+    await page.getByText(/\d commands\/s/).waitFor();
+    await page.goto(`${url}/admin/store/#/analysis`);
+    const report = await page.getByRole("link", { name: "Markdown" }).getAttribute("href");
+    expect(report).toMatch(/^\/admin\/store\/api\/surveys\//);
     expect(offences).toEqual([]);
     await page.close();
     app.closeAllConnections();

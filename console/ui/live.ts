@@ -27,11 +27,17 @@ let followed: Followed | undefined;
 let isStarted = false;
 const watchers = new Watchers();
 
+/** Has all views load what they show anew, as much of it as there is. */
+export function lookAgain(): void {
+  recoveries++;
+  void queries.invalidateQueries();
+  watchers.tell();
+}
+
 function become(next: Health): void {
   const wasLost = health.is === "console lost" || health.is === "store lost";
   if (wasLost && next.is === "well") {
-    recoveries++;
-    void queries.invalidateQueries();
+    lookAgain();
     void loadHistory();
   }
   health = next;

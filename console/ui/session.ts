@@ -1,5 +1,5 @@
 /** Who is signed in, and what this console lets them do. */
-import type { Role } from "../src/access/users.ts";
+import type { Role } from "../src/access/user.ts";
 import { useOutside, Watchers } from "./outside.ts";
 
 export interface Session {

@@ -1,6 +1,7 @@
 /** A stream of events that a view opens for as long as somebody looks at it: it ends with the view, and when the page is hidden. */
 import { useEffect, useRef, useState } from "react";
 import { Failure, get } from "./api.ts";
+import { endpoint } from "./base.ts";
 
 export interface Streaming {
   /** Why it ended; null while it runs, and before it began. */
@@ -9,7 +10,7 @@ export interface Streaming {
 }
 
 /**
- * `url` is null while nothing is wanted. Each event is handed to the handler of its name. `ended`, and what goes wrong, is told in
+ * `url`, of `/api/…`, is null while nothing is wanted. Each event is handed to the handler of its name. `ended`, and what goes wrong, is told in
  * the answer; a stream that has ended is not opened again by itself.
  */
 export function useStream(
@@ -23,7 +24,7 @@ export function useStream(
   useEffect(() => {
     if (url === null) return;
     setState({ ended: null, isOpen: false });
-    const source = new EventSource(url);
+    const source = new EventSource(endpoint(url));
     let isOver = false;
     const end = (reason: string) => {
       if (isOver) return;

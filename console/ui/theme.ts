@@ -18,6 +18,12 @@ function apply(): void {
   watchers.tell();
 }
 
+/** What the page around this one has. */
+export function showTheme(theme: "light" | "dark"): void {
+  document.documentElement.dataset.theme = theme;
+  watchers.tell();
+}
+
 export function startTheme(): void {
   dark.addEventListener("change", apply);
   apply();

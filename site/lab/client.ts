@@ -29,6 +29,7 @@ const decoder = new TextDecoder();
 /** A connection to a store of its own: RESP over a MessageChannel, as `engine.serve(port)` speaks it. */
 export class Connection {
   readonly #port: MessagePort;
+  readonly #visits: MessagePort;
   readonly #waiting: Waiting[] = [];
   readonly #replies = new Replies();
   /** What comes although nobody asked: messages of channels, lines of MONITOR. */
@@ -43,7 +44,16 @@ export class Connection {
       const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
       for (const reply of this.#replies.feed(bytes)) this.#take(reply);
     };
-    tell(shared, { kind: "open", port: port2 }, [port2]);
+    const visits = new MessageChannel();
+    this.#visits = visits.port1;
+    tell(shared, { kind: "open", port: port2, visits: visits.port2 }, [port2, visits.port2]);
+  }
+
+  /** For a key browser of the same store: the port that its API answers at. */
+  visit(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#visits.postMessage(port1, [port1]);
+    return port2;
   }
 
   call(words: readonly Uint8Array[]): Promise<Reply> {
@@ -58,6 +68,7 @@ export class Connection {
   close(): void {
     this.#port.postMessage(null);
     this.#port.close();
+    this.#visits.close();
   }
 
   #take(reply: Reply): void {

@@ -31,6 +31,11 @@ export class Cli {
     return `page${this.#db === 0 ? "" : `[${this.#db}]`}${this.#inMulti ? "(TX)" : ""}>`;
   }
 
+  /** The database that is selected. */
+  get db(): number {
+    return this.#db;
+  }
+
   /** Whether commands only queue up now. */
   get isQueuing(): boolean {
     return this.#inMulti;

@@ -1,6 +1,5 @@
 /** The keys of the store, as a list beside the prompt. */
 import type { Connection } from "./client.ts";
-import { formatted, type Line } from "./format.ts";
 import type { Reply } from "./resp.ts";
 import { textOf } from "./words.ts";
 
@@ -8,8 +7,6 @@ export interface ListedKey {
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly type: string;
-  /** Below zero: for ever. */
-  readonly ttlMs: number;
 }
 
 const MOST = 500;
@@ -26,27 +23,9 @@ export async function keysOf(connection: Connection): Promise<ListedKey[]> {
   const bytes = names.flatMap((name) => (name.kind === "string" ? [name.bytes] : [])).slice(0, MOST);
   const keys = await Promise.all(
     bytes.map(async (name) => {
-      const [type, ttl] = await Promise.all([
-        connection.call(words("TYPE", name)),
-        connection.call(words("PTTL", name)),
-      ]);
-      return { name: textOf(name), bytes: name, type: textIn(type), ttlMs: Number(textIn(ttl)) };
+      const type = textIn(await connection.call(words("TYPE", name)));
+      return { name: textOf(name), bytes: name, type };
     }),
   );
   return keys.sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-const READS: Readonly<Record<string, readonly string[]>> = {
-  string: ["GET", ""],
-  hash: ["HGETALL", ""],
-  list: ["LRANGE", "", "0", "99"],
-  set: ["SMEMBERS", ""],
-  zset: ["ZRANGE", "", "0", "99", "WITHSCORES"],
-  stream: ["XRANGE", "", "-", "+", "COUNT", "100"],
-};
-
-/** What is at a key, as the prompt would print it. */
-export async function contentOf(connection: Connection, { type, bytes }: ListedKey): Promise<Line[]> {
-  const [command = "TYPE", , ...rest] = READS[type] ?? [];
-  return formatted(await connection.call(words(command, bytes, ...rest))).slice(0, 300);
 }

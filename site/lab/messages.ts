@@ -33,7 +33,8 @@ export interface Hit {
 }
 
 export type ToWorker =
-  | { readonly kind: "open"; readonly port: MessagePort }
+  /** A store that speaks RESP over `port`. What comes over `visits` are ports for key browsers of that store (keys-server.ts). */
+  | { readonly kind: "open"; readonly port: MessagePort; readonly visits: MessagePort }
   | { readonly kind: "run"; readonly code: string }
   | { readonly kind: "search"; readonly id: number; readonly query: string; readonly language: string };
 

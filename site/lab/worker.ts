@@ -3,19 +3,25 @@
  * only this file needs a policy that compiles Lua and runs what the reader has written (docs/site.md). It stands in `run/`, beside
  * `run/engine` and `run/toolkit`, the builds for browsers.
  */
+import { at, engineModule } from "./engine.ts";
+import type * as keysServer from "./keys-server.ts";
 import type { ToWorker } from "./messages.ts";
 
 const scope = globalThis as unknown as DedicatedWorkerGlobalScope;
 
 scope.addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
-  if (data.kind === "open") void serve(data.port);
+  if (data.kind === "open") void serve(data.port, data.visits);
   else if (data.kind === "run") void import("./run.ts").then(({ run }) => run(data.code));
   else void import("./search.ts").then(({ search }) => search(data));
 });
 
 /** A store of its own for each prompt, which speaks RESP over the port. */
-async function serve(port: MessagePort): Promise<void> {
-  const { engineModule } = await import("./engine.ts");
+async function serve(port: MessagePort, visits: MessagePort): Promise<void> {
   const { Engine } = await engineModule();
-  (await Engine.open()).serve(port);
+  const engine = await Engine.open();
+  engine.serve(port);
+  visits.onmessage = async ({ data }: MessageEvent<MessagePort>) => {
+    const { answer } = (await import(at("./keys-server.js"))) as typeof keysServer;
+    answer(data, engine);
+  };
 }

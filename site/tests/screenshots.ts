@@ -20,8 +20,15 @@ const PAGES: Readonly<Record<string, readonly [path: string, act?: Act]>> = {
     "playground.html",
     async (page) => {
       await page.locator("select").selectOption("shop");
-      await page.locator(".key-list button").first().click();
-      await page.locator(".key-detail .cli-reply").first().waitFor();
+      await page.locator(".key-list button").first().waitFor();
+    },
+  ],
+  "playground-keys": [
+    "playground.html",
+    async (page) => {
+      await page.locator("select").selectOption("shop");
+      await page.locator(".key-list button").nth(1).click();
+      await page.frameLocator(".key-browser").locator("td").first().waitFor();
     },
   ],
   "home-run": ["", ran],

@@ -5,8 +5,18 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Browser, hasBrowser, launch, type Page } from "../../console/tests/chromium.ts";
+import {
+  type Browser,
+  hasBrowser,
+  launch,
+  NARROW,
+  type Page,
+  type Request,
+  WIDE,
+} from "../../console/tests/chromium.ts";
+import { violations } from "../../console/tests/violations.ts";
 import { full } from "../../scripts/full.ts";
 import { ROOT } from "../pages/routes.ts";
 import { DIST, type ServedSite, serveSite } from "./built.ts";
@@ -183,10 +193,7 @@ describe.runIf((full || ready) && hasBrowser)("the built site", () => {
     const replies = () => page.locator(".cli-reply").allTextContents();
     await type("HSET user:1 name Ann");
     await expect.poll(replies).toEqual(["(integer) 1"]);
-    await page.locator(".key-list button", { hasText: "user:1" }).click();
-    await expect
-      .poll(() => page.locator(".key-detail .cli-reply").allTextContents())
-      .toEqual(['1) "name"', '2) "Ann"']);
+    await expect.poll(() => page.locator(".key-list button").allTextContents()).toEqual(["hashuser:1"]);
     await input.fill("hgeta");
     await expect.poll(() => page.locator(".cli-hint").textContent()).toContain("HGETALL");
     await input.press("Tab");
@@ -198,6 +205,162 @@ describe.runIf((full || ready) && hasBrowser)("the built site", () => {
     await expect
       .poll(async () => (await page.locator(".lab-output[role=log] .cli-reply").allTextContents()).at(-1))
       .toContain("(error) ERR unknown command");
+  });
+
+  describe("the console's key browser in the playground", () => {
+    const input = () => page.locator(".cli-own input");
+    const type = async (line: string): Promise<void> => {
+      await input().fill(line);
+      await input().press("Enter");
+    };
+    const lastReply = async () => (await page.locator(".lab-output[role=log] .cli-reply").allTextContents()).at(-1);
+    const keys = () => page.frameLocator("iframe.key-browser");
+    const open = () => page.getByRole("button", { name: "Browse and edit keys" }).click();
+
+    test("is loaded when it is opened, and not before", async () => {
+      const asked: string[] = [];
+      const note = (request: Request): unknown => asked.push(new URL(request.url()).pathname);
+      page.on("request", note);
+      await visit("playground.html");
+      await type("SET greeting hello");
+      await expect.poll(() => page.locator(".key-list button").count()).toBe(1);
+      const ofBrowser = () => asked.filter((path) => /keys\/|keys-server|key-browser|run\/toolkit/.test(path));
+      expect(ofBrowser()).toEqual([]);
+      await open();
+      await keys().getByRole("link", { name: "greeting" }).waitFor();
+      expect(ofBrowser()).toEqual(expect.arrayContaining(["/docs/keys/index.html", "/docs/run/keys-server.js"]));
+      page.off("request", note);
+    });
+
+    test("shows keys with type and time to live, edits and deletes them, and the prompt sees it", async () => {
+      await visit("playground.html");
+      await type("SET greeting hello EX 600");
+      await type("HSET user:1 name Ann");
+      await open();
+      const greeting = keys().getByRole("link", { name: /greeting/ });
+      await expect.poll(() => greeting.textContent()).toMatch(/^greeting.*10 min.*string$/);
+      await greeting.click();
+      await expect.poll(() => keys().locator("pre.string").textContent()).toBe("hello");
+      await keys().getByRole("button", { name: "Edit value" }).click();
+      await keys().getByRole("textbox", { name: "Value" }).fill("good morning");
+      await keys().getByRole("button", { name: "Save" }).click();
+      await expect.poll(() => keys().locator("pre.string").textContent()).toBe("good morning");
+      await type("GET greeting");
+      await expect.poll(lastReply).toBe('"good morning"');
+      await keys().getByRole("button", { name: "Delete key" }).click();
+      await keys().getByRole("dialog").getByRole("button", { name: "Delete key" }).click();
+      await greeting.waitFor({ state: "detached" });
+      await type("EXISTS greeting user:1");
+      await expect.poll(lastReply).toBe("(integer) 1");
+      await page.getByRole("button", { name: "Close key browser" }).click();
+      await expect.poll(() => page.locator(".key-list button").allTextContents()).toEqual(["hashuser:1"]);
+    });
+
+    test("follows the prompt: its commands, its database, another store", async () => {
+      await visit("playground.html");
+      await type("RPUSH tasks one");
+      await page.locator(".key-list button", { hasText: "tasks" }).click();
+      await expect.poll(() => keys().locator("tbody tr").count()).toBe(1);
+      await type("RPUSH tasks two");
+      await expect.poll(() => keys().locator("tbody tr").count()).toBe(2);
+      await type("SET later 1");
+      await keys().getByRole("link", { name: "later" }).waitFor();
+      await type("DEL tasks");
+      await keys().getByText("This key is gone.").waitFor();
+      await type("SELECT 1");
+      await type("SET elsewhere 1");
+      await keys().getByRole("link", { name: "elsewhere" }).waitFor();
+      expect(await keys().getByRole("link", { name: "later" }).count()).toBe(0);
+      await page.getByRole("button", { name: "Empty the store" }).click();
+      await keys().getByText("The store is empty.").waitFor();
+      await type("SET anew 1");
+      await keys().getByRole("link", { name: "anew" }).waitFor();
+    });
+
+    test("finds keys, makes them, and tells what the store refuses", async () => {
+      await visit("playground.html");
+      await page.locator("select").selectOption("shop");
+      await open();
+      await keys().getByRole("searchbox", { name: "Pattern" }).fill("product");
+      await expect.poll(() => keys().locator(".key.folder .label").allTextContents()).toEqual(["product:"]);
+      const make = async (name: string): Promise<void> => {
+        await keys().getByRole("button", { name: "New key" }).click();
+        await keys().getByRole("dialog").getByLabel("Key", { exact: true }).fill(name);
+        await keys().getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+      };
+      await make("product:4");
+      await keys().getByRole("heading", { name: "product:4" }).waitFor();
+      await make("product:1");
+      await keys().getByText("there is such a key already").waitFor();
+    });
+
+    test("finds keys by their time to live with a scan in the worker", async () => {
+      await visit("playground.html");
+      await page.locator("select").selectOption("shop");
+      await open();
+      await keys().getByRole("button", { name: "More filters" }).click();
+      await keys().getByRole("combobox", { name: "Expiry" }).selectOption("some");
+      await keys().getByText("1 keys fit").waitFor();
+      await expect.poll(() => keys().locator(".key.folder .label").allTextContents()).toEqual(["cart:"]);
+    });
+
+    test("shows values in their forms: JSON, compressed, MessagePack, bytes", async () => {
+      const quoted = (bytes: Buffer): string => `"${bytes.toString("hex").replace(/../g, "\\x$&")}"`;
+      const forms: Readonly<Record<string, readonly [value: Buffer, form: string]>> = {
+        json: [Buffer.from('{"tea":1}'), "JSON"],
+        packed: [gzipSync('{"tea":1}'), "gzip → JSON"],
+        deflated: [deflateSync("tea"), "deflate → Text"],
+        message: [Buffer.from([0x81, 0xa3, 0x74, 0x65, 0x61, 0xd2, 0xff, 0xff, 0xff, 0xff]), "MessagePack"],
+        bytes: [Buffer.from([0xff, 0xfe, 0x00]), "Hexadecimal"],
+      };
+      await visit("playground.html");
+      for (const [name, [value]] of Object.entries(forms)) await type(`SET ${name} ${quoted(value)}`);
+      await open();
+      for (const [name, [, form]] of Object.entries(forms)) {
+        await keys().getByRole("link", { name }).click();
+        await keys()
+          .getByRole("option", { name: `Automatic: ${form}` })
+          .waitFor({ state: "attached" });
+      }
+    });
+
+    test("is used with the keyboard alone", async () => {
+      await visit("playground.html");
+      await type("SET greeting hello");
+      await page.locator(".key-list button").waitFor();
+      await page.locator(".key-list button").focus();
+      await page.keyboard.press("Enter");
+      await keys().locator("h2.name").waitFor();
+      await expect.poll(() => page.evaluate("document.activeElement.className")).toBe("key-browser");
+      await page.keyboard.press("/");
+      expect(await keys().locator(":focus").getAttribute("type")).toBe("search");
+      await page.keyboard.press("Escape");
+      await keys().getByRole("button", { name: "Delete key" }).focus();
+      await page.keyboard.press("Enter");
+      await keys().getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+      await keys().getByRole("dialog").waitFor({ state: "detached" });
+    });
+
+    test("breaks no rule of axe-core, light and dark, wide and narrow", { timeout: LONG_MS }, async () => {
+      for (const viewport of [WIDE, NARROW]) {
+        for (const colorScheme of ["light", "dark"] as const) {
+          const context = await browser.newContext({ viewport, colorScheme, bypassCSP: true });
+          const own = await context.newPage();
+          await own.goto(`${site.url}/playground.html`);
+          await own.locator("select").selectOption("shop");
+          await own.locator(".key-list button").nth(1).click();
+          await own.frameLocator(".key-browser").locator("td").first().waitFor();
+          const frame = own.frames().find((each) => each.url().includes("/keys/"))!;
+          expect(await frame.locator("html").getAttribute("data-theme")).toBe(colorScheme);
+          const found = [await violations(own), await violations(frame)];
+          expect([viewport.width, colorScheme, found]).toEqual([viewport.width, colorScheme, [[], []]]);
+          const width = await frame.evaluate("document.documentElement.scrollWidth - innerWidth");
+          expect(width).toBeLessThanOrEqual(0);
+          await context.close();
+        }
+      }
+    });
   });
 
   test("a link brings the commands of a playground to another page, which runs them when asked", async () => {

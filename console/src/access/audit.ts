@@ -6,7 +6,7 @@
  * Entries name what was changed (keys, names, ids), never the values: those may be secrets.
  */
 import { appendFile, rename, stat } from "node:fs/promises";
-import type { Role } from "./users.ts";
+import type { Role } from "./user.ts";
 
 /** One line of the audit log: a request through the console that acts, or an attempt to sign in. */
 export interface AuditEntry {

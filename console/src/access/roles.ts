@@ -4,7 +4,7 @@
  */
 import { type Reply, ServerError, type Store } from "cinnabar";
 import { Problem, type Route } from "../route.ts";
-import { isAtLeast, type Role, type User } from "./users.ts";
+import { isAtLeast, type Role, type User } from "./user.ts";
 
 /** Commands that change nothing although the server's table does not call them `readonly`, since they are about no key. */
 const HARMLESS = new Set([

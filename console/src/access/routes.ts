@@ -8,7 +8,7 @@ import { array, boolean, integer, named, nullable, object, oneOf, string } from 
 import { DONE } from "../shapes.ts";
 import type { Audit } from "./audit.ts";
 import { type Connection, databasesOf, type Targets, urlFor } from "./targets.ts";
-import { ROLES } from "./users.ts";
+import { ROLES } from "./user.ts";
 
 const group = "Console";
 const NAME = string({ minLength: 1, maxLength: 64, pattern: "^[\\w.-]+$" });

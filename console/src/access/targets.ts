@@ -9,7 +9,7 @@ import { Problem } from "../route.ts";
 import { traceStore } from "../trace.ts";
 import { messageOf } from "../values.ts";
 import { observerOf, stopWork } from "../work.ts";
-import type { Credentials } from "./users.ts";
+import type { Credentials } from "./user.ts";
 
 export interface Which {
   readonly db: number;

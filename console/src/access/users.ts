@@ -6,32 +6,12 @@
 import { createHash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { UsageError } from "../usage-error.ts";
-
-/** Each may do what the ones before it may. */
-export const ROLES = ["viewer", "operator", "admin"] as const;
-/** What a user may do: a `viewer` reads, an `operator` also changes data, an `admin` also changes the server. */
-export type Role = (typeof ROLES)[number];
-
-export interface Credentials {
-  readonly username: string;
-  readonly password: string;
-}
-
-export interface User {
-  readonly name: string;
-  readonly role: Role;
-  /** The user of the store's ACL whose rights bound theirs. */
-  readonly store?: Credentials | undefined;
-}
+import { ADMIN, type Credentials, ROLES, type Role, type User } from "./user.ts";
 
 export interface KnownUser extends User {
   /** Plain, or `scrypt:N:r:p:salt:hash` with salt and hash in base64url. */
   readonly password: string;
 }
-
-export const ADMIN: User = { name: "admin", role: "admin" };
-
-export const isAtLeast = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least);
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 const HASHED = /^scrypt:(\d{1,7}):(\d{1,2}):(\d{1,2}):([\w-]{8,128}):([\w-]{22,128})$/;

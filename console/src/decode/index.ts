@@ -4,11 +4,10 @@
  * instead of filling the memory.
  */
 import { isUtf8 } from "node:buffer";
-import { promisify } from "node:util";
-import zlib from "node:zlib";
 import { Problem } from "../route.ts";
 import { decodeJava } from "./java.ts";
 import { decodeMessagePack } from "./msgpack.ts";
+import { isTooLarge, lacking, PACK, type Packing, UNPACK } from "./packing.ts";
 import { decodePhp } from "./php.ts";
 import { decodeProtobuf } from "./protobuf.ts";
 import { NotThisForm } from "./tree.ts";
@@ -19,7 +18,6 @@ export const FORMS = [
   ...(["msgpack", "protobuf", "java", "php"] as const),
 ] as const;
 export type Form = (typeof FORMS)[number];
-type Packing = "gzip" | "deflate" | "brotli" | "zstd";
 type Inner = Exclude<Form, Packing | "auto">;
 
 /** Compressed or not, more than this is not decoded as a whole. */
@@ -27,26 +25,7 @@ export const MOST_BYTES = 8 * 1_048_576;
 /** Forms with parts are looked at up to here. */
 const MOST_STRUCTURED = 1_048_576;
 
-type Packer = (input: Buffer) => Promise<Buffer>;
-const limits = { maxOutputLength: MOST_BYTES };
-/** Since Node 22.15. */
-const zstd = zlib as unknown as Partial<Record<"zstdDecompress" | "zstdCompress", typeof zlib.gunzip>>;
-
-const UNPACK: Readonly<Record<Packing, Packer | null>> = {
-  gzip: (input) => promisify<Buffer, object, Buffer>(zlib.gunzip)(input, limits),
-  deflate: (input) => promisify<Buffer, object, Buffer>(zlib.inflate)(input, limits),
-  brotli: (input) => promisify<Buffer, object, Buffer>(zlib.brotliDecompress)(input, limits),
-  zstd: zstd.zstdDecompress ? (input) => promisify<Buffer, object, Buffer>(zstd.zstdDecompress!)(input, limits) : null,
-};
-
-const PACK: Readonly<Record<Packing, Packer | null>> = {
-  gzip: (input) => promisify<Buffer, Buffer>(zlib.gzip)(input),
-  deflate: (input) => promisify<Buffer, Buffer>(zlib.deflate)(input),
-  brotli: (input) => promisify<Buffer, Buffer>(zlib.brotliCompress)(input),
-  zstd: zstd.zstdCompress ? (input) => promisify<Buffer, Buffer>(zstd.zstdCompress as never)(input) : null,
-};
-
-/** The forms that this Node has. */
+/** The forms that are known here. */
 export const KNOWN_FORMS: readonly Form[] = FORMS.filter(
   (form) => !(form in UNPACK) || UNPACK[form as Packing] !== null,
 );
@@ -68,15 +47,16 @@ const MAGIC: readonly (readonly [Packing, (input: Buffer) => boolean])[] = [
 
 async function unpacked(packing: Packing, input: Buffer): Promise<Buffer> {
   const unpack = UNPACK[packing];
-  if (unpack === null) throw new Problem(422, "FORM", `this Node has no ${packing}: Node 22.15 and later do`);
+  if (unpack === null) throw new Problem(422, "FORM", lacking(packing));
   try {
-    return await unpack(input);
+    return await unpack(input, MOST_BYTES);
   } catch (error) {
-    const isTooLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
     throw new Problem(
       422,
       "FORM",
-      isTooLarge ? `it unpacks to more than ${MOST_BYTES / 1_048_576} MB, which is not shown` : `it is no ${packing}`,
+      isTooLarge(error)
+        ? `it unpacks to more than ${MOST_BYTES / 1_048_576} MB, which is not shown`
+        : `it is no ${packing}`,
     );
   }
 }
@@ -212,6 +192,6 @@ export async function encode(text: string, form: Written): Promise<Buffer> {
     return Buffer.from(letters, "base64");
   }
   const pack = PACK[form];
-  if (pack === null) throw new Problem(422, "FORM", `this Node has no ${form}: Node 22.15 and later do`);
+  if (pack === null) throw new Problem(422, "FORM", lacking(form));
   return pack(Buffer.from(text));
 }

@@ -88,7 +88,7 @@ class Reader {
   }
 
   #int(): number {
-    return this.#bytes.take(4).readInt32BE();
+    return this.#bytes.take(4).readIntBE(0, 4);
   }
 
   #name(): string {
@@ -170,7 +170,7 @@ class Reader {
     if (type === "Z") return this.#bytes.byte() === 0 ? "false" : "true";
     if (type === "C") return this.#text(String.fromCharCode(this.#bytes.take(2).readUInt16BE()));
     if (type === "B") tree.number(this.#bytes.take(1).readInt8());
-    else if (type === "S") tree.number(this.#bytes.take(2).readInt16BE());
+    else if (type === "S") tree.number(this.#bytes.take(2).readIntBE(0, 2));
     else if (type === "I") tree.number(this.#int());
     else if (type === "J") tree.number(this.#bytes.take(8).readBigInt64BE());
     else if (type === "F") tree.number(Number(this.#bytes.take(4).readFloatBE().toPrecision(8)));

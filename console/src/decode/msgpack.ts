@@ -49,8 +49,8 @@ const READERS: Readonly<Record<number, Reader>> = {
   206: (bytes, tree) => tree.number(bytes.take(4).readUInt32BE()),
   207: (bytes, tree) => tree.number(bytes.take(8).readBigUInt64BE()),
   208: (bytes, tree) => tree.number(bytes.take(1).readInt8()),
-  209: (bytes, tree) => tree.number(bytes.take(2).readInt16BE()),
-  210: (bytes, tree) => tree.number(bytes.take(4).readInt32BE()),
+  209: (bytes, tree) => tree.number(bytes.take(2).readIntBE(0, 2)),
+  210: (bytes, tree) => tree.number(bytes.take(4).readIntBE(0, 4)),
   211: (bytes, tree) => tree.number(bytes.take(8).readBigInt64BE()),
   ...Object.fromEntries(
     [1, 2, 4, 8, 16].map((count, nth): [number, Reader] => [

@@ -4,7 +4,7 @@
  */
 import { type Reply, ServerError, type Store } from "cinnabar";
 import { refuseBelow, roleOfCommand } from "../access/roles.ts";
-import type { User } from "../access/users.ts";
+import type { User } from "../access/user.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, object, string } from "../schema.ts";
 import { VALUE } from "../shapes.ts";

@@ -12,6 +12,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { literally } from "../../../src/operate/prefixes.ts";
 import type { Analysis } from "../../../src/operate/survey.ts";
 import { useAddress } from "../../address.ts";
+import { endpoint } from "../../base.ts";
 import { bytes, duration, number, sendable, shown } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Empty, Head, Loading, Scroll, States, Table, toast } from "../../parts.tsx";
@@ -306,7 +307,12 @@ export function AnalysisPage() {
       <Head title="Analysis" note={keys === undefined ? "" : `${number(keys)} keys in the store`}>
         {id !== null &&
           (Object.keys(REPORTS) as (keyof typeof REPORTS)[]).map((format) => (
-            <a key={format} className="button with-icon" href={`/api/surveys/${id}/report?format=${format}`} download>
+            <a
+              key={format}
+              className="button with-icon"
+              href={endpoint(`/api/surveys/${id}/report?format=${format}`)}
+              download
+            >
               <IconFileDownload {...ICON} /> {REPORTS[format]}
             </a>
           ))}

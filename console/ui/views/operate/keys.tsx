@@ -210,6 +210,7 @@ export function Keys() {
           </button>
           <button
             data-acts="operator"
+            data-needs="files"
             type="button"
             className="icon"
             aria-label="Import keys"
@@ -219,6 +220,7 @@ export function Keys() {
             <IconUpload {...ICON} />
           </button>
           <button
+            data-needs="files"
             type="button"
             className="icon"
             aria-label="Export keys"

@@ -2,6 +2,7 @@
 import { useState } from "react";
 import type { ExportState, ImportState } from "../../../src/operate/transfer.ts";
 import { act, Failure } from "../../api.ts";
+import { endpoint } from "../../base.ts";
 import { bytes, number } from "../../format.ts";
 import { Dialog, Table, toast } from "../../parts.tsx";
 import { TaskBar, useTask } from "../../task.tsx";
@@ -50,7 +51,7 @@ export function ExportDialog({ selection, text, close }: { selection: ChosenKeys
     try {
       const prepared = await act<ExportState>("POST", "/api/exports", { selection, format });
       const link = document.createElement("a");
-      link.href = `/api/exports/${prepared.id}/file`;
+      link.href = endpoint(`/api/exports/${prepared.id}/file`);
       link.download = "";
       document.body.append(link);
       link.click();
@@ -109,7 +110,7 @@ function formatOf(name: string): Format | null {
 async function upload(file: File, query: Record<string, string>): Promise<ImportState> {
   let response: Response;
   try {
-    response = await fetch(`/api/imports?${new URLSearchParams(query)}`, {
+    response = await fetch(endpoint(`/api/imports?${new URLSearchParams(query)}`), {
       method: "POST",
       credentials: "same-origin",
       headers: { "x-cinnabar": "1", "content-type": "application/octet-stream" },

@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import type { ShownValue } from "../../../src/operate/value.ts";
 import { type Failure, get } from "../../api.ts";
 import { bytes } from "../../format.ts";
+import { useRecoveries } from "../../live.ts";
 import { Loading, Trouble, toast } from "../../parts.tsx";
 
 const Tree = lazy(async () => {
@@ -77,12 +78,13 @@ function Body({ value }: { value: ShownValue }) {
   return <pre className="string">{value.text}</pre>;
 }
 
-/** Loads the value; again when `turn` changes. */
+/** Loads the value; again when `turn` changes, and when the server is back. */
 function useValue(at: ValueAt, as: string, turn: number) {
   const [value, setValue] = useState<ShownValue | null>(null);
   const [error, setError] = useState<Failure | null>(null);
   const [isBusy, setBusy] = useState(true);
   const wanted = JSON.stringify([queryOf(at), as]);
+  const recoveries = useRecoveries();
   const load = async (from: number, isStill: () => boolean = () => true) => {
     setBusy(true);
     try {
@@ -101,7 +103,7 @@ function useValue(at: ValueAt, as: string, turn: number) {
     return () => {
       isOver = true;
     };
-  }, [wanted, turn]);
+  }, [wanted, turn, recoveries]);
   return { value, error, isBusy, more: () => load(value?.next ?? 0) };
 }
 

@@ -39,3 +39,11 @@ export const hash = (algorithm: "sha1" | "sha256", text: string, form: Form): st
   createHash(algorithm).update(text).digest(form);
 
 export const timingSafeEqual = isSame;
+
+/** Browsers have it on secure origins only. */
+export function randomUUID(): string {
+  const bytes = randomBytes(16);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

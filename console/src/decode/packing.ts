@@ -1,0 +1,37 @@
+/** Compression, by Node's zlib. */
+import { promisify } from "node:util";
+import zlib from "node:zlib";
+
+export type Packing = "gzip" | "deflate" | "brotli" | "zstd";
+/** What comes out must not be more than `most` bytes. */
+type Unpacker = (input: Buffer, most: number) => Promise<Buffer>;
+type Packer = (input: Buffer) => Promise<Buffer>;
+
+/** Since Node 22.15. */
+const zstd = zlib as unknown as Partial<Record<"zstdDecompress" | "zstdCompress", typeof zlib.gunzip>>;
+
+const unpacker =
+  (unpack: typeof zlib.gunzip): Unpacker =>
+  (input, most) =>
+    promisify<Buffer, object, Buffer>(unpack)(input, { maxOutputLength: most });
+
+/** Null for what this Node does not have. */
+export const UNPACK: Readonly<Record<Packing, Unpacker | null>> = {
+  gzip: unpacker(zlib.gunzip),
+  deflate: unpacker(zlib.inflate),
+  brotli: unpacker(zlib.brotliDecompress),
+  zstd: zstd.zstdDecompress ? unpacker(zstd.zstdDecompress) : null,
+};
+
+export const PACK: Readonly<Record<Packing, Packer | null>> = {
+  gzip: (input) => promisify<Buffer, Buffer>(zlib.gzip)(input),
+  deflate: (input) => promisify<Buffer, Buffer>(zlib.deflate)(input),
+  brotli: (input) => promisify<Buffer, Buffer>(zlib.brotliCompress)(input),
+  zstd: zstd.zstdCompress ? (input) => promisify<Buffer, Buffer>(zstd.zstdCompress as never)(input) : null,
+};
+
+/** Whether more came out than was asked for. */
+export const isTooLarge = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+
+/** Why there is none. */
+export const lacking = (packing: Packing): string => `this Node has no ${packing}: Node 22.15 and later do`;

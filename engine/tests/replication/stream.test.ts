@@ -310,6 +310,32 @@ describe("a restart of the primary", () => {
     expect(await primary.number("sync_partial_ok")).toBe(1);
   });
 
+  it("during which keys expired removes them from the replicas, which go on where they were, word by word", async () => {
+    const [primary, replica] = await start(["ours", "ours"]);
+    const link = await Link.to(primary);
+    await follow(replica, link.port);
+    // They expire while it is away, however slowly it goes.
+    await primary.ask("DEBUG", "SET-ACTIVE-EXPIRE", "0");
+    await primary.ask("EVAL", "for i = 1, 300 do redis.call('set', 'due:' .. i, 'v', 'px', 1500) end", "0");
+    await primary.ask("SET", "stays", "v");
+    await caughtUp(primary, replica);
+    expect(await replica.ask("DBSIZE")).toBe("301");
+    await primary.call("SHUTDOWN", "SAVE");
+    await until("it is gone", () => !primary.running);
+    // What has expired is removed once the replica is back, not before.
+    link.refuse();
+    await until("the keys are due", async () => (await replica.ask("EXISTS", "due:1", "due:300")) === "0");
+    expect(await replica.ask("DBSIZE")).toBe("301");
+    await primary.restart();
+    expect(primary.log).toMatch(/DB loaded from disk/);
+    link.restore();
+    await linkUp(replica);
+    await until("the replica has removed them", async () => (await replica.ask("DBSIZE")) === "1");
+    await expectSame(primary, replica);
+    expect(await primary.number("sync_full")).toBe(0);
+    expect(await primary.number("sync_partial_ok")).toBe(1);
+  });
+
   it("with -9 and without files empties the replica with it: a primary is believed", async () => {
     const [primary, replica] = await start(["ours", "ours"]);
     await follow(replica, primary.port);

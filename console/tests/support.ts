@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Engine } from "@cinnabar/engine";
-import { open, type Store } from "cinnabar";
+import { open, type Store, type StoreOptions } from "cinnabar";
 import { type Console, type ConsoleOptions, openConsole } from "../src/server.ts";
 
 export interface Backend {
@@ -14,9 +14,9 @@ export interface Backend {
 /** A server that a test file has started, or can start. */
 export type StartServer = () => Promise<{ readonly url: string; stop(): Promise<void> }>;
 
-async function ourStore(): Promise<Backend> {
+async function ourStore(options: StoreOptions): Promise<Backend> {
   const engine = await Engine.open();
-  const store = await open(engine);
+  const store = await open(engine, options);
   return {
     store,
     stop: async () => {
@@ -27,11 +27,15 @@ async function ourStore(): Promise<Backend> {
 }
 
 /** Our store, and a real Redis where there is one. */
-export function backends(startRedis: StartServer | undefined): [string, () => Promise<Backend>][] {
-  if (startRedis === undefined) return [["our store", ourStore]];
+export function backends(
+  startRedis: StartServer | undefined,
+  options: StoreOptions = {},
+): [string, () => Promise<Backend>][] {
+  const own = (): Promise<Backend> => ourStore(options);
+  if (startRedis === undefined) return [["our store", own]];
   const redis = async (): Promise<Backend> => {
     const server = await startRedis();
-    const store = await open(server.url, { retryMs: 500 });
+    const store = await open(server.url, { ...options, retryMs: 500 });
     return {
       store,
       stop: async () => {
@@ -41,7 +45,7 @@ export function backends(startRedis: StartServer | undefined): [string, () => Pr
     };
   };
   return [
-    ["our store", ourStore],
+    ["our store", own],
     ["redis-server", redis],
   ];
 }

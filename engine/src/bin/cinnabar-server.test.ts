@@ -1,5 +1,5 @@
 /** The server as a program: how it starts, what it says when it cannot, and how it ends. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -81,6 +81,11 @@ function ask(where: number | string, lines: string, ends: RegExp): Promise<strin
   });
 }
 
+/** The command line of a process, as ps shows it. */
+function ps(pid: number): string {
+  return execFileSync("ps", ["-ww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" }).trimEnd();
+}
+
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "cinnabar-server-"));
 });
@@ -122,6 +127,70 @@ describe("starting", () => {
     expect(server.errors).toBe("");
     expect(existsSync(socket)).toBe(false);
   });
+
+  it("starts again as it was from what DEBUG CONFIG-REWRITE-FORCE-ALL has written", async () => {
+    const file = join(folder, "forced.conf");
+    const [port, own] = [await freePort(), mkdtempSync(join(folder, "forced-"))];
+    const given = `# kept\nport ${port}\ndir ${own}\nsave 900 1\nmaxmemory 50mb\nclient-output-buffer-limit pubsub 1mb 2mb 3\n`;
+    writeFileSync(file, `${given}enable-debug-command local\nlatency-tracking-info-percentiles 50 90.5\n`);
+    const ends = /\$2\r\nOK\r\n$/;
+    const everything = () => ask(port, "CONFIG GET *\r\nECHO OK\r\n", ends);
+    const server = start([file]);
+    await server.ready();
+    const before = await everything();
+    expect(await ask(port, "DEBUG CONFIG-REWRITE-FORCE-ALL\r\n", /\r\n$/)).toBe("+OK\r\n");
+    const written = readFileSync(file, "utf8");
+    expect(written).toMatch(/^# kept\nport /);
+    // What has its default is written, too.
+    expect(written).toMatch(/^maxmemory-policy noeviction$/m);
+    expect(written.split("\n").length).toBeGreaterThan(140);
+    server.child.kill("SIGTERM");
+    await server.exited;
+    const again = start([file]);
+    await again.ready();
+    expect(await everything()).toBe(before);
+    expect(await ask(port, "DEBUG CONFIG-REWRITE-FORCE-ALL\r\n", /\r\n$/)).toBe("+OK\r\n");
+    // A user of a file has its payloads checked, and says so.
+    const lines = (text: string) => text.replace("user default on nopass sanitize-payload ", "user default on nopass ");
+    expect(lines(readFileSync(file, "utf8"))).toBe(lines(written));
+  });
+
+  it.skipIf(process.platform !== "linux")(
+    "is shown by ps with the title of proc-title-template, as it is now",
+    async () => {
+      const title = (server: Program) => ps(server.child.pid!);
+      const template = ["--proc-title-template", "T {listen-addr} {config-file} {tls-port}"];
+      const port = await freePort();
+      const server = start([
+        "--port",
+        String(port),
+        "--bind",
+        "127.0.0.1",
+        "--enable-debug-command",
+        "yes",
+        ...template,
+      ]);
+      await server.ready();
+      expect(title(server)).toBe(`T 127.0.0.1:${port}  0`);
+      const [set, other] = ["CONFIG SET proc-title-template", await freePort()];
+      expect(await ask(port, `${set} "{title} {port} {server-mode}"\r\n`, /\r\n$/)).toBe("+OK\r\n");
+      expect(title(server)).toBe(`cinnabar-server ${port}`);
+      expect(await ask(port, `${set} "{nonsense}"\r\n`, /\r\n$/)).toMatch(/^-ERR CONFIG SET failed/);
+      expect(await ask(port, `CONFIG SET port ${other}\r\n`, /\r\n$/)).toBe("+OK\r\n");
+      expect(title(server)).toBe(`cinnabar-server ${other}`);
+      const plain = start([
+        "--port",
+        "0",
+        "--unixsocket",
+        join(folder, "title.sock"),
+        "--set-proc-title",
+        "no",
+        ...template,
+      ]);
+      await plain.says("Ready to accept connections");
+      expect(title(plain)).toContain("cinnabar-server.js --port 0");
+    },
+  );
 
   it("takes a configuration from standard input", async () => {
     const port = await freePort();

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, Peer as RawPeer } from "../../tests/kit/test-peer.ts";
 import { Engine } from "../index.ts";
+import { ManualClock } from "./clock.ts";
 
 let engine: Engine;
 let port: number;
@@ -68,6 +69,34 @@ describe("CLIENT LIST", () => {
     await becomes("a", (client) => client.omem! > 10_000_000 && client.oll! > 0 && client.obl === 0);
   });
 
+  it("shows that a client which says nothing for some seconds keeps nothing", async () => {
+    await engine.close();
+    const clock = new ManualClock();
+    engine = await Engine.open({ clock });
+    ({ port } = await engine.listen({ port: 0 }));
+    await named("idle");
+    const { "qbuf-free": room, rbs, rbp, "tot-mem": total } = fields("idle")!;
+    expect([rbs, rbp]).toEqual([16384, 16384]);
+    expect(room).toBeGreaterThan(0);
+    expect(total).toBeGreaterThan(room! + rbs!);
+    clock.advance(6000);
+    await becomes("idle", (client) => client.rbp === 0);
+    clock.advance(6000);
+    await becomes("idle", (client) => client.rbs === 1024);
+    // As a real server has it, which says 1800 of the whole.
+    expect(fields("idle")).toMatchObject({
+      qbuf: 0,
+      "qbuf-free": 0,
+      "argv-mem": 0,
+      rbs: 1024,
+      rbp: 0,
+      obl: 0,
+      omem: 0,
+    });
+    expect(fields("idle")!["tot-mem"]).toBeGreaterThan(1024);
+    expect(fields("idle")!["tot-mem"]).toBeLessThan(3000);
+  });
+
   it("shows the words of a command that waits", async () => {
     const peer = await named("a");
     peer.write("BLPOP list 0\r\n");
@@ -120,6 +149,46 @@ describe("maxmemory-clients", () => {
     // The rest of the command, and the promise given up; then more again.
     await peer.send(`${"x".repeat(10)}\r\nCLIENT NO-EVICT off\r\n*2\r\n$3\r\nGET\r\n$500000\r\n${"x".repeat(400_000)}`);
     expect(await eventually(() => peer.ended)).toBe(true);
+  });
+
+  it("ends a client for its transaction's queue, which does not run", async () => {
+    const peer = await named("a");
+    run("CONFIG", "SET", "maxmemory-clients", 400_000);
+    await peer.write("MULTI\r\n").take(5);
+    for (let i = 0; i < 1000 && !peer.ended; i++) await peer.send(`SET ${i} ${"x".repeat(1000)}\r\n`);
+    expect(await eventually(() => peer.ended)).toBe(true);
+    expect(engine.core.stats.evictedClients).toBe(1);
+    expect(run("DBSIZE")).toBe(0);
+  });
+
+  it("ends a client for replies that it does not take, and no other", async () => {
+    const peer = await named("a");
+    const other = await named("b");
+    // Too much for the system's buffers.
+    run("SET", "big", "x".repeat(20_000_000));
+    run("CONFIG", "SET", "maxmemory-clients", 1_000_000);
+    peer.socket.pause();
+    peer.write("GET big\r\n");
+    await expect.poll(() => fields("a")).toBeUndefined();
+    expect(engine.core.stats.evictedClients).toBe(1);
+    expect(await other.write("PING\r\n").take(7)).toBe("+PONG\r\n");
+  });
+
+  it("ends a client for invalidations that are redirected to it, not the one whose keys they are about", async () => {
+    const [cache, told] = [await named("cache"), await named("told")];
+    const id = fields("told")!.id!;
+    await told.write("SUBSCRIBE __redis__:invalidate\r\n").until(() => told.received.includes(":1\r\n"));
+    await cache.write(`CLIENT TRACKING on REDIRECT ${id} BCAST\r\n`).take(5);
+    run("CONFIG", "SET", "maxmemory-clients", 1_000_000);
+    told.socket.pause();
+    // Names of a megabyte: what the system's buffers take is soon too little.
+    for (let i = 0; i < 40 && fields("told") !== undefined; i++) {
+      run("SET", `${i}${"k".repeat(1_000_000)}`, "v");
+      await new Promise(setImmediate);
+    }
+    await expect.poll(() => fields("told")).toBeUndefined();
+    expect(engine.core.stats.evictedClients).toBe(1);
+    expect(await cache.write("PING\r\n").take(7)).toMatch(/PONG/);
   });
 
   it.each([

@@ -315,7 +315,7 @@ export class Engine implements Host {
     if (command.subcommands !== null && argv.length > 1) {
       const sub = command.subcommands.get(argv[1]!.toLowerCase());
       if (sub !== undefined) command = sub;
-      else return this.#refuse(client, command, unknownSubcommand(argv[1]!, command.name));
+      else return this.#refuse(client, null, unknownSubcommand(argv[1]!, command.name));
     }
     if (command.varies && command.accepts(argv.length)) {
       if (command.row.part !== undefined) return this.#load(client, command);

@@ -1,6 +1,7 @@
 /** Which keys go when memory is short, with a clock that is moved and chance that repeats. */
 
 import { afterEach, describe, expect, test } from "vitest";
+import { infoText } from "../observe/info.ts";
 import type { Client } from "./client.ts";
 import { NO_BUFFERS } from "./client-memory.ts";
 import { ManualClock } from "./clock.ts";
@@ -221,6 +222,30 @@ describe("the limit", () => {
     store.engine.addClient({ ...NOWHERE, buffers: () => ({ ...NO_BUFFERS, replyBytes: 20_000 }) });
     store.engine.tick();
     expect(store.run("SET", "b", "x")).toBe(OOM);
+  });
+
+  test("goes down with what is freed in the background, as used_memory does", async () => {
+    const store = open({});
+    const used = () => Number(/used_memory:(\d+)/.exec(infoText(store.engine, ["memory"]))![1]);
+    const large = () => {
+      const members = Array.from({ length: 5000 }, (_, i) => `${"m".repeat(100)}${i}`);
+      store.run("SADD", "set", ...members);
+      store.run("HSET", "hash", ...members.flatMap((member) => [member, "v"]));
+      store.run("RPUSH", "list", ...members);
+      store.run("SET", "string", "x".repeat(1_000_000));
+    };
+    const before = used();
+    for (const free of [
+      ["UNLINK", "set", "hash", "list", "string"],
+      ["FLUSHDB", "ASYNC"],
+      ["FLUSHALL", "ASYNC"],
+    ]) {
+      large();
+      expect(used()).toBeGreaterThan(before + 2_000_000);
+      store.run(...free);
+      store.engine.tick();
+      expect(used()).toBeLessThan(before + 100_000);
+    }
   });
 
   test("goes by what removed keys took, not by what is said about them to clients", () => {

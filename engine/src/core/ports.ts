@@ -104,7 +104,7 @@ export interface ReplicationPort {
   readonly following: Address | null;
   readonly replicas: { readonly size: number };
   readonly link: { acknowledge(): void } | null;
-  readonly feed: { readonly append: EffectListener };
+  readonly feed: { readonly append: EffectListener; say(argv: readonly string[]): void };
   readonly handover: { abort(): boolean };
   readonly failover: { readonly state: string; begin(request: FailoverRequest): void; abort(reason: string): void };
   readonly waits: {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { Peer } from "../../tests/kit/test-peer.ts";
 import { EmbeddedEngine } from "../embed/embedded.ts";
 import type { LocalClient } from "../embed/local-client.ts";
 import { infoText } from "../observe/info.ts";
@@ -17,7 +18,7 @@ let log: string[];
 
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "cinnabar-shutdown-"));
-  engine = await EmbeddedEngine.open({ config: { dir, save: "3600 1" } });
+  engine = await EmbeddedEngine.open({ config: { dir, save: "3600 1", "repl-diskless-sync-delay": "0" } });
   engine.core.persistence.active = true;
   log = [];
   engine.core.log = (_level, text) => void log.push(text);
@@ -104,6 +105,40 @@ it("says who had everything at the end", async () => {
   expect(log).toContain("Waiting for replicas before shutting down.");
   expect(log).toContain("1 of 1 replicas are in sync when shutting down.");
   await replica.close();
+});
+
+it("ends when shutdown-timeout is over, whoever lags, and says so in INFO until then", async () => {
+  const { port } = await engine.listen({ port: 0 });
+  // It takes the snapshot, and never says again how far it is.
+  const silent = new Peer(port).write("REPLCONF listening-port 7777 capa eof capa psync2\r\n");
+  await silent.take(5);
+  silent.write("PSYNC ? -1\r\n");
+  await silent.until(() => silent.received.includes("REDIS0"));
+  silent.write("REPLCONF ACK 0\r\n");
+  const { replicas } = engine.core.replication;
+  await expect.poll(() => [...replicas].map(({ state }) => state)).toEqual(["online"]);
+  await client.call("CONFIG", "SET", "shutdown-timeout", "1");
+  client.callSync("SET", "k", "w");
+  const begun = performance.now();
+  const outcome = shutdown.begin({ save: false, now: false, force: false });
+  const [, left] = /shutdown_in_milliseconds:(\d+)\r\n/.exec(infoText(engine.core, ["server"])) ?? [];
+  expect(Number(left)).toBeGreaterThan(0);
+  expect(Number(left)).toBeLessThanOrEqual(1000);
+  // Nobody writes meanwhile.
+  const late = engine
+    .connect()
+    .call("SET", "k", "late")
+    .catch((error) => String(error));
+  expect(await outcome).toBe(true);
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(999);
+  expect(log).toContain("Waiting for replicas before shutting down.");
+  expect(log.join("\n")).toMatch(
+    /Lagging replica 127\.0\.0\.1:7777 reported offset \d+ behind master, lag=\d+, state=online\./,
+  );
+  expect(log).toContain("0 of 1 replicas are in sync when shutting down.");
+  silent.socket.destroy();
+  await engine.close();
+  expect(await late).not.toBe("OK");
 });
 
 it("SHUTDOWN NOW names those that lag", async () => {

@@ -100,7 +100,12 @@ export class Feed {
   };
 
   ping(): void {
-    this.#writer.command(PING);
+    this.say(PING);
+  }
+
+  /** Words that are for no database: where replicas stand in the stream decides. */
+  say(argv: readonly string[]): void {
+    this.#writer.command(argv);
     this.#gathered();
   }
 

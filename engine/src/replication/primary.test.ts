@@ -80,6 +80,31 @@ async function resumed(id: string, offset: number, capa = "capa psync2"): Promis
 const info = async (field: string) =>
   new RegExp(`^${field}:(.*)\r$`, "m").exec(String(await client.call("INFO")))?.[1] ?? null;
 
+describe("what a replica has yet to take", () => {
+  it("does not count against maxmemory, and is in INFO's mem_not_counted_for_evict", async () => {
+    const { replica } = await fullSync();
+    await client.call("SET", "k", "x".repeat(100_000));
+    const used = Number(await info("used_memory"));
+    await client.call("CONFIG", "SET", "maxmemory", used + 3_000_000);
+    replica.socket.pause();
+    // Much more than the system's buffers and the backlog take.
+    for (let i = 0; i < 300; i++) expect(await client.call("SET", "k", "x".repeat(100_000))).toBe("OK");
+    const [now, spared] = [Number(await info("used_memory")), Number(await info("mem_not_counted_for_evict"))];
+    expect(spared).toBeGreaterThan(5_000_000);
+    expect(now).toBeGreaterThan(used + 5_000_000);
+    expect(now - spared).toBeLessThan(used + 3_000_000);
+    expect(await info("evicted_keys")).toBe("0");
+    // Data of that size is refused.
+    await expect(
+      (async () => {
+        for (let i = 0; i < 100; i++) await client.call("SET", `other ${i}`, "x".repeat(100_000));
+      })(),
+    ).rejects.toThrow("OOM");
+    replica.socket.resume();
+    await expect.poll(async () => Number(await info("mem_not_counted_for_evict"))).toBeLessThan(1_000_000);
+  });
+});
+
 describe("a full resynchronisation", () => {
   it("sends everything as of one moment, and then what was written since, once the replica has said that it is ready", async () => {
     await client.call("SET", "before", "1");

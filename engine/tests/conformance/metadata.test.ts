@@ -106,6 +106,14 @@ describe.skipIf(missing !== undefined)("the command table", () => {
     expect(own.length).toBeGreaterThan(0);
   });
 
+  test("is listed with all subcommands where nothing is filtered", async () => {
+    const list = async (target: Target) => (await ask(target, "COMMAND", "LIST")).items.map(({ text }) => text).sort();
+    const [theirs, own] = [await list(real), await list(ours)];
+    expect(theirs).toEqual([...theirTable.keys()].sort());
+    expect(own).toEqual([...ourTable.keys()].sort());
+    expect(theirs.filter((name) => !own.includes(name))).toEqual([]);
+  });
+
   test("says which version each command came with as the real server does", () => {
     const common = [...theirVersions.keys()].filter((name) => ourVersions.has(name));
     const pick = (versions: Map<string, string>) => common.map((name) => `${name} ${versions.get(name)}`);

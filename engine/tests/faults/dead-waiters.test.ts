@@ -1,6 +1,6 @@
 /** Clients that are gone while they wait: what comes meanwhile is not given to them. */
 import { afterEach, describe, expect, it } from "vitest";
-import { eventually } from "../kit/test-peer.ts";
+import { eventually, type Peer } from "../kit/test-peer.ts";
 import { type Bench, figures, openBench } from "./bench.ts";
 
 let bench: Bench;
@@ -82,6 +82,70 @@ describe.each(CASES)("$wait", (waiting) => {
     expect(await isBlocked()).toBe(true);
     stream.destroy();
     pushAndLook(waiting);
+  });
+});
+
+/** What it holds besides what it waits for goes in the same step, too. */
+describe("a connection that was reset", () => {
+  const isSent = (peer: Peer, answer: string) => peer.until(() => peer.received.endsWith(answer));
+
+  it("with WATCH and a queue runs nothing, and watches nothing", async () => {
+    bench = await openBench();
+    const peer = bench.peer().write("SET k v\r\nWATCH k other\r\nMULTI\r\nSET k queued\r\nRPUSH l queued\r\n");
+    await isSent(peer, "+QUEUED\r\n+QUEUED\r\n");
+    peer.socket.resetAndDestroy();
+    const client = bench.engine.connect();
+    client.callSync("SET", "other", "changed");
+    expect(client.callSync("MGET", "k", "l")).toEqual(["v", null]);
+    expect(await eventually(() => bench.engine.core.clients.size === 1)).toBe(true);
+    expect(bench.engine.core.databases[0]!.watchers.size).toBe(0);
+    expect(client.callSync("GET", "k")).toBe("v");
+    client.close();
+  });
+
+  it("with EXEC right behind it runs the transaction whole, or not at all", async () => {
+    bench = await openBench();
+    const client = bench.engine.connect();
+    for (let round = 0; round < 50; round++) {
+      const peer = bench.peer();
+      await peer.send(`MULTI\r\nINCR a\r\nINCR b\r\nEXEC\r\n`);
+      peer.socket.resetAndDestroy();
+      const [a, b] = client.callSync("MGET", "a", "b") as unknown[];
+      expect(a).toEqual(b);
+    }
+    expect(await eventually(() => bench.engine.core.clients.size === 1)).toBe(true);
+    const [a, b] = client.callSync("MGET", "a", "b") as unknown[];
+    expect(a).toEqual(b);
+    client.close();
+  });
+
+  it.each([
+    ["SUBSCRIBE", "PUBLISH", "NUMSUB"],
+    ["SSUBSCRIBE", "SPUBLISH", "SHARDNUMSUB"],
+  ])("with %s is not counted among those that a message reached", async (subscribe, publish, number) => {
+    bench = await openBench();
+    const peer = bench.peer().write(`${subscribe} c\r\n`);
+    await isSent(peer, ":1\r\n");
+    const client = bench.engine.connect();
+    expect(client.callSync(publish, "c", "m")).toBe(1);
+    await isSent(peer, "m\r\n");
+    peer.socket.resetAndDestroy();
+    expect(await eventually(() => bench.engine.core.clients.size === 1)).toBe(true);
+    expect(client.callSync(publish, "c", "m")).toBe(0);
+    expect(client.callSync("PUBSUB", number, "c")).toEqual(["c", 0]);
+    client.close();
+  });
+
+  it("with PSUBSCRIBE is not, either", async () => {
+    bench = await openBench();
+    const peer = bench.peer().write("PSUBSCRIBE c*\r\n");
+    await isSent(peer, ":1\r\n");
+    peer.socket.resetAndDestroy();
+    const client = bench.engine.connect();
+    expect(await eventually(() => bench.engine.core.clients.size === 1)).toBe(true);
+    expect(client.callSync("PUBLISH", "c", "m")).toBe(0);
+    expect(client.callSync("PUBSUB", "NUMPAT")).toBe(0);
+    client.close();
   });
 });
 

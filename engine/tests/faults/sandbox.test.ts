@@ -259,6 +259,13 @@ describe("the process cannot be taken down", () => {
     expect(await client.call("PING")).toBe("PONG");
   });
 
+  test.each(["YES", "SYNC", "yes", "sync"])("SCRIPT DEBUG %s is an error, and scripts run as before", async (mode) => {
+    await expect(client.call("SCRIPT", "DEBUG", mode)).rejects.toThrow(/^ERR /);
+    expect(await run("redis.call('SET', 'kept', '1') return redis.call('GET', 'kept')")).toBe("1");
+    expect(await client.call("GET", "kept")).toBe("1");
+    expect(await client.call("SCRIPT", "DEBUG", "NO")).toBe("OK");
+  });
+
   test("a key with a prototype's name is a key", async () => {
     for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
       expect(

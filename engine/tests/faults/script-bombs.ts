@@ -131,3 +131,26 @@ export const BOMBS: readonly Bomb[] = [
     script: "while true do pcall(function() local t = {} for i = 1, 1e9 do t[i] = {} end end) end",
   },
 ];
+
+/**
+ * Texts of which one call makes much more than they are: the call itself must refuse, long before it is through. `text` is made
+ * and read before, for which there is room.
+ */
+export const CALLS: readonly { readonly name: string; readonly text: string; readonly call: string }[] = [
+  {
+    name: "cjson.decode of 20 million arrays",
+    text: "'[' .. string.rep('[],', 2e7) .. '1]'",
+    call: "cjson.decode(text)",
+  },
+  {
+    name: "cjson.decode of a string with 20 million escapes",
+    text: `'["' .. string.rep('\\\\u00e4', 2e7) .. '"]'`,
+    call: "cjson.decode(text)",
+  },
+  {
+    // 33 million as four bytes, and as many empty arrays.
+    name: "cmsgpack.unpack of 33 million arrays",
+    text: "'\\221\\1\\247\\138\\64' .. string.rep('\\144', 33e6)",
+    call: "cmsgpack.unpack(text)",
+  },
+];

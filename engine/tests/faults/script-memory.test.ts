@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { full } from "../../../scripts/full.ts";
 import { freePort } from "../conformance/redis-server.ts";
 import { Peer } from "../kit/test-peer.ts";
-import { BOMBS } from "./script-bombs.ts";
+import { BOMBS, CALLS } from "./script-bombs.ts";
 
 const BIN = join(import.meta.dirname, "../../dist/bin/cinnabar-server.js");
 /** One in three; of the many ways to read a string, one in four with a rope, and one in ten with large strings, which take longer. */
@@ -51,6 +51,16 @@ describe.each(HEAPS)("with a heap of %d MB", (heapMb) => {
   test.each(bombs)("$name", { timeout: 300_000 }, async ({ script, before }) => {
     for (const words of before ?? []) await ask(peer, words);
     expect(await ask(peer, ["EVAL", script, "0"])).toMatch(/^-ERR .*not enough memory/);
+    expect(await ask(peer, ["PING"])).toBe("+PONG\r\n");
+    await ask(peer, ["FLUSHALL"]);
+  });
+
+  // There is room for more of them in larger heaps, but the same texts show nothing there.
+  test.runIf(heapMb === 300).each(CALLS)("$name, in one call", { timeout: 300_000 }, async ({ text, call }) => {
+    const script = `local text = ${text} text:byte(1) redis.call('set', 'made', #text) return #${call}`;
+    expect(await ask(peer, ["EVAL", script, "0"])).toMatch(/^-ERR .*not enough memory/);
+    // The text was there: it was the call that ended.
+    expect(await ask(peer, ["EXISTS", "made"])).toBe(":1\r\n");
     expect(await ask(peer, ["PING"])).toBe("+PONG\r\n");
     await ask(peer, ["FLUSHALL"]);
   });

@@ -46,6 +46,9 @@ const SCENES: Record<string, string> = {
     "1: GETEX a EX 100|1: GETEX a PERSIST|1: GETDEL a|1: EXPIRE n 100|1: EXPIRE n -1|1: SETEX a 100 x|1: RESTORE r 0 {dump}|1: COPY a b|1: SORT s STORE t|" +
     "1: XADD x * f v|1: XADD x MAXLEN ~ 1 * f v|1: XTRIM x MAXLEN 1|1: GETSET a 2|1: SETNX a 3|1: MSETNX a 1 c 2|1: GEOADD g 1 1 m|" +
     "1: GEOSEARCHSTORE h2 g FROMLONLAT 1 1 BYRADIUS 1 km|1: PFADD p a|1: PFCOUNT p|1: PFMERGE p2 p|1: PFCOUNT p p2|1: BITFIELD bf SET u8 0 1|1: BITFIELD bf GET u8 0",
+  "what DEBUG REPLICATE says is said in the database that was written to last, whatever client says it":
+    "1: DEBUG REPLICATE SET a 1|1: GET a|1: SET b 1|1: SELECT 5|1: DEBUG REPLICATE SET c 1|1: SET d 1|2: DEBUG REPLICATE NONSENSE at all|" +
+    "2: SET e 1|1: MULTI|1: SET f 1|1: DEBUG REPLICATE DEL f|1: SET g 1|1: EXEC|2: SET h 1",
   "everything at once":
     "1: FLUSHDB|1: FLUSHALL|1: SWAPDB 0 1|1: SELECT 3|1: FLUSHDB ASYNC|1: MOVE none 2|1: SET k v|1: MOVE k 2|1: RENAME k l|1: SELECT 2|1: RENAME k l",
 };

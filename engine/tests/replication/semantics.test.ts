@@ -198,6 +198,36 @@ describe("who may write", () => {
     }
   });
 
+  it("a script that has begun to write goes on when its replicas leave, and the next one is refused", async () => {
+    await primary.ask("CONFIG", "SET", "min-replicas-to-write", "2");
+    const caller = await primary.wire();
+    try {
+      await until("it is taken while both keep up", async () => (await primary.call("SET", "k", "both")).text === "OK");
+      const leaves = `
+        redis.call('SET', 'k', 'begun')
+        repeat until redis.call('INFO', 'replication'):find('connected_slaves:0')
+        return redis.call('SET', 'k', 'alone')`;
+      // Others are answered while a script runs for long: so it hears of the replicas that leave.
+      await primary.ask("CONFIG", "SET", "busy-reply-threshold", "20");
+      caller.send(["EVAL", leaves, "0"]);
+      await until("it is busy", async () => (await primary.call("GET", "k")).text.startsWith("BUSY"));
+      for (const link of links) link.refuse();
+      expect((await caller.receive(1))[0]!.text).toBe("OK");
+      expect(await primary.ask("GET", "k")).toBe("alone");
+      expect((await primary.call("EVAL", "return redis.call('SET', 'k', 'next')", "0")).text).toMatch(/^NOREPLICAS/);
+      // One that has only read so far is refused when it comes to write.
+      const reads = `return { redis.call('GET', 'k'), redis.pcall('SET', 'k', 'next').err }`;
+      expect((await primary.call("EVAL", reads, "0")).items.map(({ text }) => text)).toEqual([
+        "alone",
+        expect.stringMatching(/^NOREPLICAS/),
+      ]);
+    } finally {
+      for (const link of links) link.restore();
+      await caller.close();
+      await primary.ask("CONFIG", "SET", "min-replicas-to-write", "0", "busy-reply-threshold", "5000");
+    }
+  });
+
   it("a replica without its primary answers from old data, or not at all, as it is told", async () => {
     const [replica] = replicas;
     await primary.ask("SET", "old", "data");

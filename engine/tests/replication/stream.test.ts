@@ -294,18 +294,56 @@ describe("a chain", () => {
 });
 
 describe("a restart of the primary", () => {
-  it("that saved its data lets the replicas go on where they were", async () => {
+  it.each([["ours"], ["redis"]] as const)(
+    "(%s) that saved its data lets the replicas go on where they were, and the logs say what tools wait for",
+    async (kind) => {
+      if (kind === "redis" && !redisAvailable()) return;
+      const [primary, replica] = await start([kind, kind]);
+      await follow(replica, primary.port);
+      expect(replica.log).toMatch(/ \* MASTER <-> REPLICA sync: Loading DB in memory\n/);
+      expect(replica.log).toMatch(/ \* MASTER <-> REPLICA sync: Finished with success\n/);
+      await primary.ask("SET", "before", "yes");
+      await caughtUp(primary, replica);
+      await primary.call("SHUTDOWN", "SAVE");
+      await until("it is gone", () => !primary.running);
+      expect(primary.log).toMatch(/ # User requested shutdown\.\.\.\n/);
+      expect(primary.log).toMatch(/ \* DB saved on disk\n/);
+      expect(primary.log).toMatch(/ # (Cinnabar|Redis) is now ready to exit, bye bye\.\.\.\n$/);
+      await primary.restart();
+      expect(primary.log).toMatch(
+        / \* DB loaded from disk: \d+\.\d{3} seconds\n(?:.*\n)*.* \* Ready to accept connections\n/,
+      );
+      await primary.ask("SET", "after", "yes");
+      await linkUp(replica);
+      await caughtUp(primary, replica);
+      expect(await replica.ask("EXISTS", "before", "after")).toBe("2");
+      expect(await primary.number("sync_full")).toBe(0);
+      expect(await primary.number("sync_partial_ok")).toBe(1);
+    },
+  );
+
+  it("during which keys expired removes them from the replicas, which go on where they were, word by word", async () => {
     const [primary, replica] = await start(["ours", "ours"]);
-    await follow(replica, primary.port);
-    await primary.ask("SET", "before", "yes");
+    const link = await Link.to(primary);
+    await follow(replica, link.port);
+    // They expire while it is away, however slowly it goes.
+    await primary.ask("DEBUG", "SET-ACTIVE-EXPIRE", "0");
+    await primary.ask("EVAL", "for i = 1, 300 do redis.call('set', 'due:' .. i, 'v', 'px', 1500) end", "0");
+    await primary.ask("SET", "stays", "v");
     await caughtUp(primary, replica);
+    expect(await replica.ask("DBSIZE")).toBe("301");
     await primary.call("SHUTDOWN", "SAVE");
     await until("it is gone", () => !primary.running);
+    // What has expired is removed once the replica is back, not before.
+    link.refuse();
+    await until("the keys are due", async () => (await replica.ask("EXISTS", "due:1", "due:300")) === "0");
+    expect(await replica.ask("DBSIZE")).toBe("301");
     await primary.restart();
-    await primary.ask("SET", "after", "yes");
+    expect(primary.log).toMatch(/DB loaded from disk/);
+    link.restore();
     await linkUp(replica);
-    await caughtUp(primary, replica);
-    expect(await replica.ask("EXISTS", "before", "after")).toBe("2");
+    await until("the replica has removed them", async () => (await replica.ask("DBSIZE")) === "1");
+    await expectSame(primary, replica);
     expect(await primary.number("sync_full")).toBe(0);
     expect(await primary.number("sync_partial_ok")).toBe(1);
   });

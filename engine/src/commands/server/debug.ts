@@ -3,7 +3,6 @@
 import { parseMemory } from "../../config/kinds.ts";
 import type { Client } from "../../core/client.ts";
 import { NO_SUCH_KEY, subcommandSyntax } from "../../core/errors.ts";
-import { FOR_REPLICAS } from "../../core/propagation.ts";
 import {
   BAD_PACKED_THRESHOLD,
   BAD_PROTOCOL_TYPE,
@@ -347,9 +346,9 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     words: [1, ANY],
     call: "REPLICATE <command> [<arg> ...]",
     does: "Sends a command to the replicas without running it here.",
-    run({ engine, db }, args) {
-      const effect = { db: db.index, argv: args.rest(), audience: FOR_REPLICAS };
-      if (engine.replication.feeding) engine.replication.feed.append([effect], "unit");
+    run({ engine }, args) {
+      const argv = args.rest();
+      if (engine.replication.feeding) engine.replication.feed.say(argv);
       return OK;
     },
   },

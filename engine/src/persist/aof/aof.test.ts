@@ -60,6 +60,20 @@ describe("what was written is there again", () => {
     expect(digestOfAll(again.core.databases)).toBe(digest);
   });
 
+  test("whatever DEBUG AOF-FLUSH-SLEEP adds before each write: nothing is answered meanwhile", async () => {
+    const dir = folder();
+    const engine = await openIn(dir, { appendfsync: "always" });
+    const client = engine.connect();
+    expect(await client.call("DEBUG", "AOF-FLUSH-SLEEP", "50000")).toBe("OK");
+    const begun = performance.now();
+    for (const key of ["a", "b"]) await client.call("SET", key, "v");
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(100);
+    await client.call("DEBUG", "AOF-FLUSH-SLEEP", "-1");
+    await engine.close();
+    const again = await openIn(dir);
+    expect(await again.connect().call("EXISTS", "a", "b")).toBe(2);
+  });
+
   test("in several databases, in transactions, after expiry", async () => {
     const dir = folder();
     const engine = await openIn(dir);

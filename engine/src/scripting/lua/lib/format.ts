@@ -5,7 +5,7 @@
  * where C rounds to the even digit; and integers are 64 bits wide here, with the results that x86 gives for numbers that do
  * not fit. The sign of a NaN cannot be seen from JavaScript; those that arithmetic makes have it set.
  */
-import { copied, LONG, take, VALUE_BYTES } from "../memory.ts";
+import { copied, take, VALUE_BYTES } from "../memory.ts";
 import { numberToString } from "../number.ts";
 import type { Runtime } from "../runtime.ts";
 import type { LuaFunction, LuaValue } from "../value.ts";
@@ -32,20 +32,21 @@ const CACHED = 500;
 const LONGEST = 256;
 const formats = new Map<string, Piece[]>();
 
-function piecesOf(format: string): Piece[] {
-  if (format.length > LONG) take(format.length * 2 * VALUE_BYTES);
-  const known = format.length <= LONGEST ? formats.get(format) : undefined;
+/** A long format is taken apart only as far as there are arguments for it. */
+function piecesOf(rt: Runtime, format: string): Iterable<Piece> {
+  if (format.length > LONGEST) return parse(rt, format);
+  const known = formats.get(format);
   if (known !== undefined) return known;
-  const pieces = parse(format);
+  const pieces = [...parse(rt, format)];
   if (formats.size >= CACHED) formats.clear();
-  if (format.length <= LONGEST) formats.set(copied(format), pieces);
+  formats.set(copied(format), pieces);
   return pieces;
 }
 
 export function formatFunction(rt: Runtime): LuaFunction {
   return (...args: LuaValue[]) => {
     const format = args[0];
-    const pieces = piecesOf(checkString(rt, format, 1, "format", args.length));
+    const pieces = piecesOf(rt, checkString(rt, format, 1, "format", args.length));
     let result = "";
     let next = 1;
     for (const piece of pieces) {
@@ -62,11 +63,11 @@ export function formatFunction(rt: Runtime): LuaFunction {
 }
 
 /** Faults are found one after the other with the arguments before them, so they stay in the list. */
-function parse(format: string): Piece[] {
-  const pieces: Piece[] = [];
+function* parse(rt: Runtime, format: string): Generator<Piece> {
   let text = "";
   let i = 0;
   while (i < format.length) {
+    rt.step(2 * VALUE_BYTES);
     const at = format.indexOf("%", i);
     if (at < 0) break;
     text += format.slice(i, at);
@@ -75,16 +76,15 @@ function parse(format: string): Piece[] {
       i = at + 2;
       continue;
     }
-    if (text !== "") pieces.push(text);
+    if (text !== "") yield text;
     text = "";
     const { piece, end } = parseSpec(format, at + 1);
-    pieces.push(piece);
-    if ("invalid" in piece) return pieces;
+    yield piece;
+    if ("invalid" in piece) return;
     i = end;
   }
   text += format.slice(i);
-  if (text !== "") pieces.push(text);
-  return pieces;
+  if (text !== "") yield text;
 }
 
 const KINDS = "cdiouxXeEfgGqs";

@@ -10,6 +10,7 @@ import type { LuaValue } from "../value.ts";
 import { makeSequence } from "./check.ts";
 import { Fields } from "./fields.ts";
 import { JsonFault, type JsonSettings, NULL } from "./json.ts";
+import { OFTEN } from "./search.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -53,7 +54,7 @@ export class Decoder {
         this.#at = at;
         return Number.isNaN(code) ? 0 : code;
       }
-      at++;
+      if ((++at & OFTEN) === 0) this.#rt.tick();
     }
   }
 
@@ -157,14 +158,17 @@ export class Decoder {
   #string(expected = "value"): string {
     const text = this.#text;
     const begin = this.#at + 1;
-    for (let at = begin; ; at++) {
-      const code = text.charCodeAt(at);
-      if (code === QUOTE) {
-        this.#at = at + 1;
-        return text.slice(begin, at);
+    for (let at = begin; ; ) {
+      for (const end = at + OFTEN; at < end; at++) {
+        const code = text.charCodeAt(at);
+        if (code === QUOTE) {
+          this.#at = at + 1;
+          return text.slice(begin, at);
+        }
+        if (code === BACKSLASH) return this.#escapedString(begin, at, expected);
+        if (!(code > 0)) throw this.#fault(expected, "unexpected end of string", at);
       }
-      if (code === BACKSLASH) return this.#escapedString(begin, at, expected);
-      if (!(code > 0)) throw this.#fault(expected, "unexpected end of string", at);
+      this.#rt.tick();
     }
   }
 
@@ -195,8 +199,9 @@ export class Decoder {
           at += 2;
         }
         copied = at;
-      } else if (code > 0) at++;
-      else throw this.#fault(expected, "unexpected end of string", at);
+      } else if (code > 0) {
+        if ((++at & OFTEN) === 0) this.#rt.tick();
+      } else throw this.#fault(expected, "unexpected end of string", at);
     }
   }
 
@@ -209,8 +214,8 @@ export class Decoder {
     const first = at;
     let value = 0;
     let code = text.charCodeAt(at);
-    for (; isDigit(code); code = text.charCodeAt(++at)) value = value * 10 + code - 0x30;
     // The common case: a short integer without anything odd about it.
+    for (; isDigit(code) && at - first <= 15; code = text.charCodeAt(++at)) value = value * 10 + code - 0x30;
     const odd = code === 0x2e || (code | 0x20) === 0x65 || (code | 0x20) === 0x78;
     const canonical = at - first === 1 || text.charCodeAt(first) !== 0x30;
     if (at > first && at - first <= 15 && !odd && canonical) {

@@ -387,25 +387,26 @@ function replacementOf(rt: Runtime, by: LuaValue): Replacement | undefined {
   if (by instanceof LuaTable) return (matcher, start, end) => rt.index(by, matcher.capture(0, start, end));
   if (typeof by !== "string" && typeof by !== "number") return undefined;
   const text = typeof by === "string" ? by : numberToString(by);
-  return text.includes("%") ? template(text) : () => text;
+  return text.includes("%") ? template(rt, text) : () => text;
 }
 
 /** A replacement with `%1`, `%0`, `%%` in it. */
-function template(text: string): Replacement {
+function template(rt: Runtime, text: string): Replacement {
   const parts: (string | number)[] = [];
   let from = 0;
+  take(text.length * VALUE_BYTES);
   for (let at = text.indexOf("%"); at >= 0; at = text.indexOf("%", from)) {
     // A single % at the end stands for the NUL behind it, as in C.
     const next = at + 1 < text.length ? text.charAt(at + 1) : "\0";
     parts.push(text.slice(from, at), next >= "0" && next <= "9" ? Number(next) : next);
     from = at + 2;
+    rt.step(0);
   }
   parts.push(text.slice(from));
-  take(text.length * VALUE_BYTES);
   return (matcher, start, end) => {
     let result = "";
-    if (parts.length > 8) take(parts.length * VALUE_BYTES);
     for (const part of parts) {
+      rt.step(VALUE_BYTES);
       if (typeof part === "string") result += part;
       else if (part === 0) result += matcher.matched(start, end);
       else {

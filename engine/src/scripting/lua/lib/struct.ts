@@ -13,6 +13,7 @@ import type { Runtime } from "../runtime.ts";
 import type { LuaTable } from "../table.ts";
 import { LuaError, type LuaFunction, type LuaValue, type Results } from "../value.ts";
 import { checkInteger, checkNumber, checkString, MAX_STACK, MAX_STRING, makeLibrary } from "./check.ts";
+import { OFTEN } from "./search.ts";
 
 export function structLibrary(rt: Runtime): LuaTable {
   return makeLibrary([
@@ -124,6 +125,7 @@ class Format {
     for (;;) {
       const digit = this.#text.charCodeAt(this.#at) - 0x30;
       if (!(digit >= 0 && digit <= 9)) break;
+      if ((this.#at & OFTEN) === OFTEN) this.#rt.tick();
       value = value * 10 + digit;
       if (value > INT_MAX) throw this.#rt.error("integral size overflow");
       this.#at++;
@@ -276,6 +278,7 @@ function sizeFunction(rt: Runtime): LuaFunction {
     const format = new Format(rt, checkString(rt, f, 1, "size", arguments.length), "size");
     let total = 0;
     while (format.next()) {
+      rt.step(0);
       total += format.padding(total);
       if (format.option === "s") throw format.fault("option 's' has no fixed size");
       if (format.option === "c" && format.size === 0) throw format.fault("option 'c0' has no fixed size");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { keySlot } from "../lib/key-slot.ts";
-import { EngineCluster, type EngineClusterOptions } from "./engine-cluster.ts";
+import { EngineCluster, type EngineClusterNode, type EngineClusterOptions } from "./engine-cluster.ts";
 import type { ReplyValue } from "./local-client.ts";
 
 const open: EngineCluster[] = [];
@@ -275,7 +275,28 @@ describe("a Cluster in one process", () => {
     await client.call("CLUSTER", "REPLICATE", cluster.nodes[2]!.id);
     await cluster.synced();
     expect(last!.role).toBe("replica");
+    const { id } = last!;
+    await client.call("CLUSTER", "RESET", "HARD");
+    expect(last!.id).not.toBe(id);
+    expect(last!.id).toBe(await client.call("CLUSTER", "MYID"));
     await expect(client.call("CLUSTER", "MEET", "127.0.0.1", "1")).rejects.toThrow(/one process.*Redis or Valkey/);
+  });
+
+  test("a node that was reset is a primary to the others while it answers, and lost when it ends", async () => {
+    const cluster = await start();
+    const [a, , , , other, reset] = cluster.nodes;
+    const told = async ({ id }: EngineClusterNode) => {
+      const nodes = String(await a!.connect().call("CLUSTER", "NODES"));
+      return /(\S+) \S+ \d+ \d+ \d+ (\w+)$/.exec(nodes.split("\n").find((line) => line.startsWith(id))!)?.slice(1);
+    };
+    await reset!.connect().call("CLUSTER", "RESET");
+    expect(await told(reset!)).toEqual(["master", "connected"]);
+    // By the time that a dead node is noticed, the one that was reset is still there.
+    await cluster.kill(4);
+    await expect.poll(() => told(other!)).toEqual(["slave,fail", "disconnected"]);
+    expect(await told(reset!)).toEqual(["master", "connected"]);
+    await cluster.kill(5);
+    await expect.poll(() => told(reset!)).toEqual(["master,fail", "disconnected"]);
   });
 
   test("with a password, replicas follow and slots move as without", async () => {

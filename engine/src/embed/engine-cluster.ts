@@ -74,8 +74,6 @@ const LOOK_MS = 2;
 export class EngineClusterNode implements NetworkNode {
   /** Its number: primaries come first, from 0 on, then their replicas. */
   readonly index: number;
-  /** Its name in the Cluster, as CLUSTER MYID has it. */
-  readonly id: string;
   /** The address where it listens. */
   host = "127.0.0.1";
   /** The port where it listens; with `listen: false` one that only nodes of this process know. */
@@ -83,9 +81,17 @@ export class EngineClusterNode implements NetworkNode {
   /** The store while it runs. */
   running: EmbeddedEngine | null = null;
 
+  #id: string;
+
   constructor(index: number, id: string) {
     this.index = index;
-    this.id = id;
+    this.#id = id;
+  }
+
+  /** Its name in the Cluster, as CLUSTER MYID has it. CLUSTER RESET HARD gives it another one. */
+  get id(): string {
+    this.#id = this.running?.core.cluster?.id ?? this.#id;
+    return this.#id;
   }
 
   /** False while it is killed. */

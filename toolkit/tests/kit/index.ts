@@ -184,6 +184,9 @@ function prepared(name: BackendName, options: SuiteOptions): Backend {
   return backend;
 }
 
+/** While slots move, on a busy machine, a large one is on its way for longer than calls wait by default. */
+const patient = (options?: OpenOptions): OpenOptions => ({ ...(MOVE_SLOTS && { retryMs: 60_000 }), ...options });
+
 const START: Record<BackendName, () => Promise<Running>> = {
   embedded: async () => {
     const engine = await Engine.open();
@@ -201,8 +204,6 @@ const START: Record<BackendName, () => Promise<Running>> = {
   cluster: async () => {
     const { url, ports } = await sharedCluster();
     const moves = MOVE_SLOTS ? new SlotMoves({ ports }).start() : undefined;
-    // On a busy machine a large slot is on its way for longer than calls wait by default.
-    const patient = (options?: OpenOptions): OpenOptions => ({ ...(MOVE_SLOTS && { retryMs: 60_000 }), ...options });
     return { url, ports, open: (options) => open(url, patient(options)), end: () => moves?.stop() };
   },
   "embedded-cluster": async () => {
@@ -212,7 +213,7 @@ const START: Record<BackendName, () => Promise<Running>> = {
       await moves?.stop();
       close();
     };
-    return { url, ports, open: (options) => open(url, options), end };
+    return { url, ports, open: (options) => open(url, patient(options)), end };
   },
   sentinel: async () => {
     const processes: SentinelProcesses = await startSentinel();

@@ -26,9 +26,12 @@ export type BackendName = "embedded" | "tcp" | "redis" | "cluster" | "embedded-c
 /** Those that every component must be right on. Sentinel is for suites about failover, which ask for it. */
 export const EVERY_BACKEND: readonly BackendName[] = ["embedded", "tcp", "redis", "cluster"];
 
+/** For the suites that show at every `npm test` that components run on an `EngineCluster` as well. */
+export const EVERY_BACKEND_AND_OWN_CLUSTER: readonly BackendName[] = [...EVERY_BACKEND, "embedded-cluster"];
+
 /**
- * While writing: `BACKENDS=embedded,redis npx vitest run …`. `embedded-cluster` is there for who asks for it: suites that run on
- * a Cluster run on an `EngineCluster`, in another process.
+ * While writing: `BACKENDS=embedded,redis npx vitest run …`. With `embedded-cluster` all
+ * suites that run on a Cluster run on an `EngineCluster` in another process; without, only those that name it do.
  */
 const ONLY = (process.env.BACKENDS ?? "").split(",").filter((name) => name !== "");
 
@@ -86,8 +89,7 @@ export function describeBackends(
   const wanted: readonly BackendName[] =
     FAILOVERS && usual.includes("redis") && options.fixedServer !== true ? ["sentinel"] : usual;
   const onOwnCluster = ONLY.includes("embedded-cluster") && wanted.includes("cluster");
-  const backends: readonly BackendName[] = onOwnCluster ? [...wanted, "embedded-cluster"] : wanted;
-  for (const backend of backends) {
+  for (const backend of new Set([...wanted, ...(onOwnCluster ? (["embedded-cluster"] as const) : [])])) {
     const isAllowed = options.fixedServer !== true || !MOVE_SLOTS;
     const isWanted = isAllowed && (FAILOVERS ? backend === "sentinel" : ONLY.length === 0 || ONLY.includes(backend));
     const missing = isWanted ? missingFor(backend) : undefined;

@@ -1,7 +1,7 @@
 /** Users who try to do more than they may: by guessing, and by every command that runs others. The table is in README.md. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { AclLog } from "../../src/core/acl/log.ts";
-import { User } from "../../src/core/acl/user.ts";
+import { LEAST_COMPARISONS, User } from "../../src/core/acl/user.ts";
 import { Engine, type EngineOptions } from "../../src/core/engine.ts";
 import { ReplyError } from "../../src/core/errors.ts";
 import type { Reply } from "../../src/core/reply.ts";
@@ -80,18 +80,46 @@ describe("guessing", () => {
     }
   });
 
-  test("as much is computed whoever is named", () => {
+  test.each([
+    ["AUTH", (name: string) => ["AUTH", name, "wrong"]],
+    ["HELLO", (name: string) => ["HELLO", "3", "AUTH", name, "wrong"]],
+  ])("%s computes as much whoever is named, and however many passwords the user has", (_, attempt) => {
+    const some = (count: number) => Array.from({ length: count }, (_, i) => `>right${i}`);
     const engine = open({
       users: [
+        ["none", "on"],
         ["off", ">right"],
-        ["on", "on", ">right"],
+        ["one", "on", ...some(1)],
+        ["three", "on", ...some(3)],
+        ["eight", "on", ...some(LEAST_COMPARISONS)],
         ["open", "on", "nopass"],
+        ["nine", "on", ...some(LEAST_COMPARISONS + 1)],
       ],
     });
     const client = new TestClient(engine);
-    const compared = vi.spyOn(User.prototype, "hasPassword");
-    for (const name of ["nobody", "off", "on", "open"]) call(client, engine, "AUTH", name, "wrong");
-    expect(compared).toHaveBeenCalledTimes(4);
+    const compared = vi.spyOn(User, "isSameDigest");
+    const comparisons = (name: string) => {
+      compared.mockClear();
+      const answer = call(client, engine, ...attempt(name));
+      if (name !== "open") expect(answer).toBe(WRONGPASS);
+      // None is left out because the others already differ, and each is over the whole digest.
+      for (const [one, other] of compared.mock.calls) expect([one.length, other.length]).toEqual([32, 32]);
+      return compared.mock.calls.length;
+    };
+    for (const name of ["nobody", "none", "off", "one", "three", "eight", "open"]) {
+      expect([name, comparisons(name)]).toEqual([name, LEAST_COMPARISONS]);
+    }
+    // Redis and we compare all that there are: only a user with more than these takes longer.
+    expect(comparisons("nine")).toBe(LEAST_COMPARISONS + 1);
+    // The right one among others takes no less.
+    compared.mockClear();
+    expect(call(client, engine, "AUTH", "three", "right0")).toBe("OK");
+    expect(compared).toHaveBeenCalledTimes(LEAST_COMPARISONS);
+  });
+
+  test("what stands for missing passwords opens nothing", () => {
+    const engine = open({ users: [["none", "on"]] });
+    expect(engine.acl.find("none")!.hasPassword("0".repeat(64))).toBe(false);
   });
 
   test("a password is compared in full, whichever of several it is", () => {

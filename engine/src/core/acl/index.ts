@@ -85,7 +85,6 @@ export class AccessControl implements AccessPort {
     this.defaultUser = User.unlimited(DEFAULT_USER, context);
     this.#users.set(DEFAULT_USER, this.defaultUser);
     this.#nobody = new User("", context);
-    this.#nobody.apply(">nobody", context);
   }
 
   get #context(): RuleContext {

@@ -355,34 +355,3 @@ test("rules of any bytes are applied or refused, and what is applied can be desc
   expect(applied).toBeGreaterThan(1000);
   expect(faults).toEqual([]);
 });
-
-describe("secrets", () => {
-  test("passwords are in no list, file line, log, error or statistic", () => {
-    const { engine, admin, asAdmin, asMallory } = scene();
-    engine.slowLog.threshold = 0;
-    const monitor = new TestClient(engine);
-    monitor.run("MONITOR");
-    const said: string[] = [];
-    engine.log = (_level, message) => said.push(message);
-    asAdmin("ACL", "SETUSER", "bob", "on", ">hunter2");
-    asAdmin("ACL", "SETUSER", "bob", ">hunter2", "+nosuch");
-    asAdmin("CONFIG", "SET", "requirepass", "hunter2");
-    asAdmin("CONFIG", "SET", "masterauth", "hunter2");
-    asMallory("AUTH", "hunter2");
-    asMallory("AUTH", "bob", "hunter2");
-    asMallory("HELLO", "2", "AUTH", "bob", "hunter2");
-    asMallory("HELLO", "2", "AUTH", "nobody", "hunter2");
-    const shown = [
-      ...said,
-      ...monitor.taken(),
-      ...engine.slowLog.entries.map(({ argv }) => argv),
-      ...engine.acl.log.entries,
-      engine.acl.lines(),
-      admin.call("ACL GETUSER bob"),
-      admin.call("CLIENT LIST"),
-      engine.info(["everything"]),
-    ];
-    expect(JSON.stringify(shown)).not.toContain("hunter2");
-    expect(engine.slowLog.entries.length).toBeGreaterThan(5);
-  });
-});

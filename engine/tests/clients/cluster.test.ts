@@ -103,6 +103,17 @@ describe.each(CASES)("$name", ({ Cluster, options }) => {
       })
       .toBeGreaterThan(0);
     expect(heard[0]).toBe("news x");
+
+    // The connection that ioredis subscribes with is one to any node, unless it is told to keep one to each shard.
+    const sharded = open({ shardedSubscribers: true });
+    await sharded.get("b");
+    const inShard: string[] = [];
+    sharded.on("smessage", (channel, message) => inShard.push(`${channel} ${message}`));
+    for (const channel of ["a", "b", "f"]) await sharded.ssubscribe(channel);
+    for (const channel of ["a", "b", "f"]) expect(await redis.spublish(channel, "x")).toBe(1);
+    await expect.poll(() => inShard.toSorted()).toEqual(["a x", "b x", "f x"]);
+    await sharded.sunsubscribe("b");
+    expect(await redis.spublish("b", "y")).toBe(0);
   });
 });
 

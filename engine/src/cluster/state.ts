@@ -219,8 +219,10 @@ export class ClusterState {
    * (`hard`) it is somebody else, and the one that they know has no address. Its slots stay its own, as in Redis.
    */
   leaveByReset(seat: Seat, hard: boolean, stillAnswers: () => boolean): void {
-    const node = this.nodes.get(seat.id)!;
+    const node = this.nodes.get(seat.id);
     this.leave(seat);
+    // The others may have forgotten it before.
+    if (node === undefined) return;
     if (hard) {
       Object.assign(node, { ip: "", port: 0, busPort: 0, hasAddress: false });
     } else {

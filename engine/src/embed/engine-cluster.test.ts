@@ -199,6 +199,16 @@ describe("a Cluster in one process", () => {
     expect(await replica.call("GET", "b")).toBe("after");
   });
 
+  test("ends all at once, whoever would reconnect to whom", async () => {
+    for (let i = 0; i < 6; i++) {
+      const cluster = await start();
+      await call(cluster, "k", "SET", "k", "v");
+      if (i % 2 === 0) await cluster.failover(0);
+      await cluster.close();
+      expect(cluster.nodes.some(({ isRunning }) => isRunning)).toBe(false);
+    }
+  });
+
   test("replicas lag as long as they are told to", async () => {
     const cluster = await start({ replicaLagMs: 0 });
     const replica = cluster.nodes[3]!.connect();
@@ -325,8 +335,11 @@ describe("a Cluster in one process", () => {
     await expect(client?.call("SET", "k", "w")).rejects.toThrow("NOPERM");
   });
 
-  test.each(["tls-port", "tls-cluster", "tls-replication"])("%s is refused: nodes accept no TLS", async (name) => {
-    const config = { [name]: name === "tls-port" ? "7443" : "yes" };
-    await expect(start({ config })).rejects.toThrow(`'${name}' cannot be put into force`);
-  });
+  test.each(["tls-port", "tls-cluster", "tls-replication"])(
+    "%s is refused: there is no second port, and nothing to encrypt between nodes",
+    async (name) => {
+      const config = { [name]: name === "tls-port" ? "7443" : "yes" };
+      await expect(start({ config })).rejects.toThrow(`'${name}' cannot be put into force`);
+    },
+  );
 });

@@ -186,7 +186,8 @@ describe("BullMQ while the Cluster changes", () => {
     const queue = new Queue("jobs", options);
     const done = new Set<number>();
     const worker = new Worker("jobs", async (job) => void done.add(job.data.n), { ...options, concurrency: 4 });
-    for (const each of [queue, worker]) each.on("error", () => {});
+    queue.on("error", () => {});
+    worker.on("error", () => {});
     closing.push(
       () => queue.close(),
       () => worker.close(),

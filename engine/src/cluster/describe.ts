@@ -32,6 +32,7 @@ function flagsOf(view: Describer, node: ClusterNode): string {
   const flags = node === view.self ? ["myself"] : [];
   flags.push(node.isPrimary ? "master" : "slave");
   if (node.health !== "ok") flags.push(node.health === "failed" ? "fail" : "fail?");
+  if (!node.hasAddress) flags.push("noaddr");
   if (node === view.self && view.refusesFailover) flags.push("nofailover");
   return flags.join(",");
 }
@@ -122,8 +123,7 @@ function shardNode(view: Describer, node: ClusterNode): Reply {
   return new MapReply([
     "id",
     node.id,
-    "port",
-    node.port,
+    ...(node.port === 0 ? [] : ["port", node.port]),
     "ip",
     node.ip,
     "endpoint",

@@ -442,7 +442,8 @@ export class ClusterMember implements ClusterPort, Seat, Router, Describer {
     const wasReplica = !self.isPrimary;
     const { ip, port } = self;
     const own = new ClusterState();
-    state.leave(this);
+    const isSameNode = () => this.#running && this.id === self.id;
+    state.leaveByReset(this, hard, isSameNode);
     if (hard) this.id = newNodeId(this.clock);
     const node = own.add(new ClusterNode(this.id));
     Object.assign(node, { ip, port });

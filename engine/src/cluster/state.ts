@@ -43,6 +43,10 @@ export class ClusterNode {
   orphanedAt = 0;
   /** Who took its last slot: whom it follows when it is back. */
   heir: ClusterNode | null = null;
+  /** Set by CLUSTER RESET: whether the node, which has left, still answers those that it does not know any more. */
+  stillAnswers: (() => boolean) | null = null;
+  /** False after CLUSTER RESET HARD: where it was is a node of another id now, and nobody looks for this one. */
+  hasAddress = true;
 
   constructor(id: string) {
     this.id = id;
@@ -108,7 +112,7 @@ export class ClusterState {
   }
 
   isReachable(node: ClusterNode): boolean {
-    return this.seats.has(node.id);
+    return this.seats.has(node.id) || (node.stillAnswers?.() ?? false);
   }
 
   /** The slots of a node, joined where they are neighbours. */
@@ -200,6 +204,7 @@ export class ClusterState {
     this.seats.set(seat.id, seat);
     node.health = "ok";
     node.lostAt = 0;
+    node.stillAnswers = null;
     this.#followHeirs();
     this.#changed(NO_SLOTS);
   }
@@ -207,6 +212,24 @@ export class ClusterState {
   /** A node is gone, or on another side. Nobody knows yet: the next tick sees it. */
   leave(seat: Seat): void {
     this.seats.delete(seat.id);
+  }
+
+  /**
+   * A node leaves by CLUSTER RESET. To the others it is a primary from now on, since it says so when it is asked; with another id
+   * (`hard`) it is somebody else, and the one that they know has no address. Its slots stay its own, as in Redis.
+   */
+  leaveByReset(seat: Seat, hard: boolean, stillAnswers: () => boolean): void {
+    const node = this.nodes.get(seat.id);
+    this.leave(seat);
+    // The others may have forgotten it before.
+    if (node === undefined) return;
+    if (hard) {
+      Object.assign(node, { ip: "", port: 0, busPort: 0, hasAddress: false });
+    } else {
+      node.stillAnswers = stillAnswers;
+      node.primary = null;
+    }
+    this.#changed(NO_SLOTS);
   }
 
   // ---------------------------------------------------------------------------------------------- changes
@@ -324,7 +347,8 @@ export class ClusterState {
     const votes = this.#votes;
     let noticed = false;
     for (const node of this.nodes.values()) {
-      if (this.isReachable(node) || node.health === "failed" || now - node.lostAt <= timeoutMs) continue;
+      if (this.isReachable(node) || !node.hasAddress) continue;
+      if (node.health === "failed" || now - node.lostAt <= timeoutMs) continue;
       noticed ||= votes || node.health === "ok";
       node.health = votes ? "failed" : "suspected";
     }
@@ -378,9 +402,9 @@ export class ClusterState {
 
   #copyNodes(nodes: Iterable<ClusterNode>): void {
     const originals = [...nodes];
-    for (const { id, ip, port, busPort, hostname, configEpoch, health, lostAt, lostAtMs } of originals) {
+    for (const { id, ip, port, busPort, hostname, hasAddress, configEpoch, health, lostAt, lostAtMs } of originals) {
       const node = new ClusterNode(id);
-      Object.assign(node, { ip, port, busPort, hostname, configEpoch, health, lostAt, lostAtMs });
+      Object.assign(node, { ip, port, busPort, hostname, hasAddress, configEpoch, health, lostAt, lostAtMs });
       this.nodes.set(id, node);
     }
     const mine = (node: ClusterNode | null) => (node === null ? null : (this.nodes.get(node.id) ?? null));

@@ -108,6 +108,10 @@ describe("reading", () => {
     );
     expect(read("user a on\nuser a off")).toThrow(`${at("user a off")} 'a': Duplicate user found`);
     expect(read("user a (~x")).toThrow(`${at("user a (~x")} '(~x'`);
+    expect(read('user a >one ">t w\\"o" <three on #four +nosuch')).toThrow(
+      at("user a >(redacted) >(redacted) <(redacted) on #(redacted) +nosuch"),
+    );
+    expect(read("requirepass one two")).toThrow(">>> 'requirepass (redacted)'\nwrong number of arguments");
     expect(read("user")).toThrow("Bad directive or wrong number of arguments");
   });
 

@@ -44,6 +44,21 @@ const DEPRECATED = new Set(["list-max-ziplist-entries", "list-max-ziplist-value"
 /** Directives of which every line adds to the ones before. */
 const CUMULATIVE: ReadonlySet<DirectiveName> = new Set<DirectiveName>(["save", "client-output-buffer-limit"]);
 
+/** A rule of a `user` line that has a password or its digest, with and without quotes. */
+const PASSWORD_RULE = /(?<=\s)(?:"([<>#!])(?:[^"\\]|\\.)*"?|'([<>#!])(?:[^'\\]|\\.)*'?|([<>#!])\S*)/g;
+
+/** A line as it may be printed. */
+function withoutSecrets(line: string): string {
+  const [given = ""] = line.split(/\s/, 1);
+  const name = NAMES.get(given.toLowerCase());
+  if (name !== undefined && rowOf(name).secret) return `${given} (redacted)`;
+  if (given.toLowerCase() !== "user") return line;
+  return line.replace(
+    PASSWORD_RULE,
+    (_, double = "", single = "", plain = "") => `${double + single + plain}(redacted)`,
+  );
+}
+
 class Lines {
   readonly directives: Record<string, string> = {};
   readonly renamedCommands: (readonly [string, string])[] = [];
@@ -65,7 +80,7 @@ class Lines {
       } catch (error) {
         if (!(error instanceof BadValue)) throw error;
         throw new ConfigFileError(
-          fatal(`Reading the configuration file, at line ${i + 1}\n>>> '${line}'\n${error.text}`),
+          fatal(`Reading the configuration file, at line ${i + 1}\n>>> '${withoutSecrets(line)}'\n${error.text}`),
         );
       }
     });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { keySlot } from "../lib/key-slot.ts";
-import { EngineCluster, type EngineClusterOptions } from "./engine-cluster.ts";
+import { EngineCluster, type EngineClusterNode, type EngineClusterOptions } from "./engine-cluster.ts";
 import type { ReplyValue } from "./local-client.ts";
 
 const open: EngineCluster[] = [];
@@ -199,6 +199,16 @@ describe("a Cluster in one process", () => {
     expect(await replica.call("GET", "b")).toBe("after");
   });
 
+  test("ends all at once, whoever would reconnect to whom", async () => {
+    for (let i = 0; i < 6; i++) {
+      const cluster = await start();
+      await call(cluster, "k", "SET", "k", "v");
+      if (i % 2 === 0) await cluster.failover(0);
+      await cluster.close();
+      expect(cluster.nodes.some(({ isRunning }) => isRunning)).toBe(false);
+    }
+  });
+
   test("replicas lag as long as they are told to", async () => {
     const cluster = await start({ replicaLagMs: 0 });
     const replica = cluster.nodes[3]!.connect();
@@ -275,7 +285,31 @@ describe("a Cluster in one process", () => {
     await client.call("CLUSTER", "REPLICATE", cluster.nodes[2]!.id);
     await cluster.synced();
     expect(last!.role).toBe("replica");
+    // As `redis-cli --cluster del-node` does it: forgotten first.
+    const { id } = last!;
+    await a!.connect().call("CLUSTER", "FORGET", id);
+    await client.call("CLUSTER", "RESET", "HARD");
+    expect(last!.role).toBe("primary");
+    expect(last!.id).not.toBe(id);
+    expect(last!.id).toBe(await client.call("CLUSTER", "MYID"));
     await expect(client.call("CLUSTER", "MEET", "127.0.0.1", "1")).rejects.toThrow(/one process.*Redis or Valkey/);
+  });
+
+  test("a node that was reset is a primary to the others while it answers, and lost when it ends", async () => {
+    const cluster = await start();
+    const [a, , , , other, reset] = cluster.nodes;
+    const told = async ({ id }: EngineClusterNode) => {
+      const nodes = String(await a!.connect().call("CLUSTER", "NODES"));
+      return /(\S+) \S+ \d+ \d+ \d+ (\w+)$/.exec(nodes.split("\n").find((line) => line.startsWith(id))!)?.slice(1);
+    };
+    await reset!.connect().call("CLUSTER", "RESET");
+    expect(await told(reset!)).toEqual(["master", "connected"]);
+    // By the time that a dead node is noticed, the one that was reset is still there.
+    await cluster.kill(4);
+    await expect.poll(() => told(other!)).toEqual(["slave,fail", "disconnected"]);
+    expect(await told(reset!)).toEqual(["master", "connected"]);
+    await cluster.kill(5);
+    await expect.poll(() => told(reset!)).toEqual(["master,fail", "disconnected"]);
   });
 
   test("with a password, replicas follow and slots move as without", async () => {
@@ -301,8 +335,11 @@ describe("a Cluster in one process", () => {
     await expect(client?.call("SET", "k", "w")).rejects.toThrow("NOPERM");
   });
 
-  test.each(["tls-port", "tls-cluster", "tls-replication"])("%s is refused: nodes accept no TLS", async (name) => {
-    const config = { [name]: name === "tls-port" ? "7443" : "yes" };
-    await expect(start({ config })).rejects.toThrow(`'${name}' cannot be put into force`);
-  });
+  test.each(["tls-port", "tls-cluster", "tls-replication"])(
+    "%s is refused: there is no second port, and nothing to encrypt between nodes",
+    async (name) => {
+      const config = { [name]: name === "tls-port" ? "7443" : "yes" };
+      await expect(start({ config })).rejects.toThrow(`'${name}' cannot be put into force`);
+    },
+  );
 });

@@ -18,7 +18,7 @@ import { readNodesConf } from "../cluster/nodes-conf.ts";
 import { ClusterNode, ClusterState } from "../cluster/state.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { SLOTS } from "../lib/key-slot.ts";
-import type { Address } from "../net/server.ts";
+import type { Address, ListenOptions } from "../net/server.ts";
 import { join, resolve } from "../platform/paths.ts";
 import { ClusterNetwork, type NetworkNode } from "./cluster-network.ts";
 import { EmbeddedEngine, type OpenOptions } from "./embedded.ts";
@@ -31,8 +31,11 @@ export interface EngineClusterOptions extends Omit<OpenOptions, "dir" | "onProgr
   readonly primaries?: number;
   /** How many replicas each primary has (default 1). */
   readonly replicas?: number;
-  /** Where the nodes listen: on consecutive ports from `port` on, or on free ones (0, the default). False: in this process only. */
-  readonly listen?: { readonly host?: string; readonly port?: number } | false;
+  /**
+   * Where the nodes listen: on consecutive ports from `port` on, or on free ones (0, the default). With `tls` they take TLS only, all with
+   * the same certificate, as `Engine.listen`. False: in this process only.
+   */
+  readonly listen?: Pick<ListenOptions, "host" | "port" | "tls"> | false;
   /** The folder to keep the data in, with one for each node in it. None by default: data is in memory only. */
   readonly dir?: string;
   /** How long a node is silent before it has failed (default 1 000). */
@@ -74,8 +77,6 @@ const LOOK_MS = 2;
 export class EngineClusterNode implements NetworkNode {
   /** Its number: primaries come first, from 0 on, then their replicas. */
   readonly index: number;
-  /** Its name in the Cluster, as CLUSTER MYID has it. */
-  readonly id: string;
   /** The address where it listens. */
   host = "127.0.0.1";
   /** The port where it listens; with `listen: false` one that only nodes of this process know. */
@@ -83,9 +84,17 @@ export class EngineClusterNode implements NetworkNode {
   /** The store while it runs. */
   running: EmbeddedEngine | null = null;
 
+  #id: string;
+
   constructor(index: number, id: string) {
     this.index = index;
-    this.id = id;
+    this.#id = id;
+  }
+
+  /** Its name in the Cluster, as CLUSTER MYID has it. CLUSTER RESET HARD gives it another one. */
+  get id(): string {
+    this.#id = this.running?.core.cluster?.id ?? this.#id;
+    return this.#id;
   }
 
   /** False while it is killed. */
@@ -223,7 +232,9 @@ export class EngineCluster {
 
   /** The same as the toolkit's `open` takes it. */
   get url(): string {
-    return `redis+cluster://${this.addresses.map(({ host, port }) => `${host}:${port}`).join(",")}`;
+    const { listen } = this.#options;
+    const scheme = listen !== false && listen?.tls !== undefined ? "rediss" : "redis";
+    return `${scheme}+cluster://${this.addresses.map(({ host, port }) => `${host}:${port}`).join(",")}`;
   }
 
   #at(index: number): EngineClusterNode {
@@ -396,6 +407,8 @@ export class EngineCluster {
 
   async #close(): Promise<void> {
     const running = this.nodes.flatMap((node) => node.running ?? []);
+    // A replica whose primary ends before it connects anew: to an address where nobody is by then.
+    for (const node of this.nodes) node.running = null;
     const ended = await Promise.allSettled(running.map((engine) => engine.close()));
     for (const outcome of ended) if (outcome.status === "rejected") throw outcome.reason;
   }
@@ -434,23 +447,25 @@ function restore(files: readonly string[]): { state: ClusterState; ids: string[]
   return { state, ids: found.map(({ self }) => self) };
 }
 
-/** Its nodes accept connections without TLS only: a setting that asks for more must not be taken for granted. */
+/** What these settings ask for, a second port and TLS between the nodes, is not there: it must not be taken for granted. */
 function refuseTls(config: Readonly<Record<string, string>>): void {
   for (const name of ["tls-port", "tls-cluster", "tls-replication"]) {
     const value = config[name];
     if (value === undefined || value === "0" || value.toLowerCase() === "no") continue;
-    throw new TypeError(`'${name}' cannot be put into force: a Cluster in one process has no TLS. Remove the setting`);
+    throw new TypeError(
+      `'${name}' cannot be put into force: nodes of a Cluster in one process have one port each and no connections between them. For TLS on those ports give EngineCluster.open({ listen: { tls } })`,
+    );
   }
 }
 
 async function listenFor(
   node: EngineClusterNode,
   engine: EmbeddedEngine,
-  { host = "127.0.0.1", port = 0 }: { host?: string; port?: number },
+  { host = "127.0.0.1", port = 0, tls }: Pick<ListenOptions, "host" | "port" | "tls">,
 ): Promise<void> {
   // After a restart the node is where it was.
   const wanted = node.port || (port === 0 ? 0 : port + node.index);
-  const address = await engine.listen({ host, port: wanted });
+  const address = await engine.listen({ host, port: wanted, ...(tls === undefined ? {} : { tls }) });
   node.port = address.port;
   node.host = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : address.host;
 }

@@ -103,6 +103,17 @@ describe.each(CASES)("$name", ({ Cluster, options }) => {
       })
       .toBeGreaterThan(0);
     expect(heard[0]).toBe("news x");
+
+    // The connection that ioredis subscribes with is one to any node, unless it is told to keep one to each shard.
+    const sharded = open({ shardedSubscribers: true });
+    await sharded.get("b");
+    const inShard: string[] = [];
+    sharded.on("smessage", (channel, message) => inShard.push(`${channel} ${message}`));
+    for (const channel of ["a", "b", "f"]) await sharded.ssubscribe(channel);
+    for (const channel of ["a", "b", "f"]) expect(await redis.spublish(channel, "x")).toBe(1);
+    await expect.poll(() => inShard.toSorted()).toEqual(["a x", "b x", "f x"]);
+    await sharded.sunsubscribe("b");
+    expect(await redis.spublish("b", "y")).toBe(0);
   });
 });
 
@@ -159,6 +170,58 @@ describe("BullMQ", () => {
   });
 });
 
+describe("BullMQ while the Cluster changes", () => {
+  it("runs every job that is added while its slot moves and a replica takes over", async () => {
+    const connection = new Cluster5(cluster.addresses, {
+      redisOptions: { maxRetriesPerRequest: null },
+      clusterRetryStrategy: () => 20,
+      retryDelayOnFailover: 20,
+      retryDelayOnTryAgain: 5,
+      maxRedirections: 1000,
+    });
+    connection.on("error", () => {});
+    closing.push(() => connection.disconnect());
+    const slot = keySlot("jobs");
+    const options = { connection, prefix: "{jobs}" };
+    const queue = new Queue("jobs", options);
+    const done = new Set<number>();
+    const worker = new Worker("jobs", async (job) => void done.add(job.data.n), { ...options, concurrency: 4 });
+    queue.on("error", () => {});
+    worker.on("error", () => {});
+    closing.push(
+      () => queue.close(),
+      () => worker.close(),
+    );
+    let added = 0;
+    let stop = false;
+    const adding = (async () => {
+      // With an id of its own a job that is sent twice is one job.
+      for (; !stop; added++) await queue.add("job", { n: added }, { jobId: `job-${added}` });
+    })();
+    const more = async () => {
+      const before = [added, done.size] as const;
+      await expect.poll(() => added > before[0] + 10 && done.size > before[1] + 10).toBe(true);
+    };
+    await more();
+    for (const target of [0, 1, 2]) {
+      await cluster.moveSlots([slot], target, { keysAtOnce: 20, pauseMs: 1 });
+      expect(cluster.ownerOf(slot)!.index).toBe(target);
+      await more();
+    }
+    const heir = await cluster.failover(2);
+    await more();
+    await cluster.moveSlots([slot], 0, { keysAtOnce: 20, pauseMs: 1 });
+    await more();
+    stop = true;
+    await adding;
+    await expect.poll(() => done.size).toBe(added);
+    await expect
+      .poll(() => queue.getJobCounts("completed", "failed", "waiting", "active", "delayed"))
+      .toEqual({ completed: added, failed: 0, waiting: 0, active: 0, delayed: 0 });
+    expect(heir).toBe(5);
+  });
+});
+
 const hasCli = spawnSync("redis-cli", ["--version"]).error === undefined;
 if (!hasCli) console.log("Skipped: redis-cli on a Cluster, since it is not installed.");
 
@@ -205,6 +268,43 @@ describe.skipIf(!hasCli)("redis-cli", () => {
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(2);
     await expectKept();
     expect(await run("--cluster", "check", first())).toContain("[OK] All nodes agree about slots configuration.");
+  });
+
+  it("reshards under load, and nothing is lost", async () => {
+    const redis = new Cluster5(cluster.addresses, { maxRedirections: 1000, retryDelayOnTryAgain: 5 });
+    redis.on("error", () => {});
+    closing.push(() => redis.disconnect());
+    // redis-cli takes the first slots of a node. Each of these has two dozen keys, so that it goes in several steps.
+    const [slots, keysOfEach] = [300, 24];
+    const names = Array.from({ length: 2000 }, (_, i) => `tag:${i}`);
+    const tags = names.filter((name) => keySlot(name) < slots).slice(0, 6);
+    const from = cluster.nodes[0]!;
+    const counts = new Map<string, number>();
+    let stop = false;
+    const counting = tags.flatMap((tag) =>
+      Array.from({ length: keysOfEach }, async (_, i) => {
+        const key = `{${tag}}:${i}`;
+        while (!stop) {
+          await redis.incr(key);
+          counts.set(key, (counts.get(key) ?? 0) + 1);
+        }
+      }),
+    );
+    await expect.poll(() => counts.size).toBe(tags.length * keysOfEach);
+    const words = ["--cluster-from", from.id, "--cluster-to", cluster.nodes[1]!.id, "--cluster-slots", String(slots)];
+    const before = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    expect(await run("--cluster", "reshard", first(), ...words, "--cluster-yes")).not.toContain("ERR");
+    for (const tag of tags) expect(cluster.ownerOf(keySlot(tag))).toBe(cluster.nodes[1]);
+    const after = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    expect(after - before).toBeGreaterThan(counts.size);
+    stop = true;
+    await Promise.all(counting);
+    for (const [key, count] of counts) expect([key, await redis.get(key)]).toEqual([key, String(count)]);
+    const checked = await run("--cluster", "check", `127.0.0.1:${cluster.nodes[1]!.port}`);
+    expect(checked).toContain("[OK] All nodes agree about slots configuration.");
+    expect(checked).toContain("[OK] All 16384 slots covered.");
+    expect(checked).toContain(`[OK] ${counts.size} keys in`);
+    expect(checked).not.toMatch(/\[(?:WARNING|ERR)\]/);
   });
 
   it("takes a node out and adds it again", async () => {

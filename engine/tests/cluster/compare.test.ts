@@ -2,8 +2,8 @@
  * Transcripts of a Cluster, replayed on six real servers and on one `EngineCluster`: every answer must be the same text.
  *
  * A line is a node and a command: `A GET b`. `<B>` is a node's id, `<B:port>` its port. `---` begins a scene with new
- * connections and no data. `...` waits until all nodes agree, `R = master` until a node has that role. `A ?` waits for what
- * the node sends by itself.
+ * connections and no data. `...` waits until all nodes agree, `R = master` until a node has that role, `A ~ <R> ...` until a
+ * node's CLUSTER NODES has a line with that text. `A ?` waits for what the node sends by itself.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,6 +42,10 @@ async function play(target: ClusterTarget, { lines }: Scene): Promise<string[]> 
     const words = splitWords(line.slice(2))!;
     if (words[0] === "=") {
       await target.becomes(node, words[1]!);
+      continue;
+    }
+    if (words[0] === "~") {
+      await target.shows(node, line.slice(4));
       continue;
     }
     const answer =

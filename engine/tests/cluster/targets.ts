@@ -25,6 +25,8 @@ export class ClusterTarget {
   readonly #stop: () => Promise<unknown>;
   readonly #wires = new Map<NodeName, Wire>();
   #ids: string[] = [];
+  /** The ids that nodes had before CLUSTER RESET HARD. */
+  readonly #oldIds = new Map<NodeName, string>();
 
   constructor(name: string, ports: readonly number[], stop: () => Promise<unknown>) {
     this.name = name;
@@ -52,34 +54,56 @@ export class ClusterTarget {
   }
 
   async call(name: NodeName, ...words: string[]): Promise<Answer> {
-    return (await this.wire(name)).call(...words.map((word) => this.#fill(word)));
+    const wire = await this.wire(name);
+    const answer = await wire.call(...words.map((word) => this.#fill(word)));
+    if (words.join(" ").toUpperCase() === "CLUSTER RESET HARD" && answer.tag === "+") {
+      this.#oldIds.set(name, this.idOf(name));
+      this.#ids[NAMES.indexOf(name)] = (await wire.call("CLUSTER", "MYID")).text;
+    }
+    return answer;
   }
 
-  /** `<A>` is a node's id, `<A:port>` its port. */
+  /** `<A>` is a node's id, `<A:port>` its port, `<A:old>` the id that it had before CLUSTER RESET HARD. */
   #fill(word: string): string {
-    return word.replace(/<([A-T])(:port)?>/g, (_, name: NodeName, port?: string) =>
-      port === undefined ? this.idOf(name) : String(this.ports[NAMES.indexOf(name)]),
-    );
+    return word.replace(/<([A-T])(?::(port|old))?>/g, (_, name: NodeName, what?: string) => {
+      if (what === "port") return String(this.ports[NAMES.indexOf(name)]);
+      return what === "old" ? this.#oldIds.get(name)! : this.idOf(name);
+    });
   }
 
   /** An answer as text, with names for what differs from Cluster to Cluster. */
   show(words: readonly string[], answer: Answer): string {
     const call = words.slice(0, 2).join(" ").toUpperCase();
+    if (call === "CLUSTER LINKS" && answer.items.length > 0) {
+      // A link's times and buffers are its own; whether it is being written to at the moment, too.
+      const links = answer.items.map((link) => this.#named(print(link)));
+      return links
+        .map((link) => link.replace(/\(integer\) \d+/g, "<number>").replace(/"rw?"/, "<events>"))
+        .toSorted()
+        .join("\n");
+    }
     const sorted = call === "CLUSTER SHARDS" ? { ...answer, items: answer.items.toSorted(byText) } : answer;
-    let text = print(sorted);
-    NAMES.forEach((name, i) => {
-      const port = this.ports[i]!;
-      text = text.replaceAll(this.#ids[i]!, `<${name}>`);
-      text = text.replace(new RegExp(`(?<!\\d)${port}(@\\d+)?(?!\\d)`, "g"), (_, bus?: string) =>
-        bus === undefined ? `<${name}:port>` : `<${name}:port>@<bus>`,
-      );
-    });
+    let text = this.#named(print(sorted));
     if (["CLUSTER NODES", "CLUSTER REPLICAS", "CLUSTER SLAVES"].includes(call)) text = withoutTimes(text);
     if (call.startsWith("HELLO")) text = text.replace(/("id" => )\(integer\) \d+/, "$1<id>");
+    if (call === "ROLE") text = text.replace(/^(2\) )\(integer\) \d+/m, "$1(integer) <offset>");
     if (call === "CLUSTER INFO")
       text = text.replace(/cluster_stats_messages_[\w-]+:\d+\\r\\n/g, "").replace(/(_epoch:)\d+/g, "$1<epoch>");
     if (call === "CLUSTER SHARDS")
       text = text.replace(/("replication-offset"[^(]*)\(integer\) \d+/g, "$1(integer) <offset>");
+    return text;
+  }
+
+  /** A text with names in place of ids and ports. */
+  #named(printed: string): string {
+    let text = printed;
+    NAMES.forEach((name, i) => {
+      text = text.replaceAll(this.#ids[i]!, `<${name}>`);
+      text = text.replace(new RegExp(`(?<!\\d)${this.ports[i]}(@\\d+)?(?!\\d)`, "g"), (_, bus?: string) =>
+        bus === undefined ? `<${name}:port>` : `<${name}:port>@<bus>`,
+      );
+    });
+    for (const [name, id] of this.#oldIds) text = text.replaceAll(id, `<${name}:old>`);
     return text;
   }
 
@@ -115,6 +139,13 @@ export class ClusterTarget {
   /** Waits until a node says that this is its role. */
   async becomes(name: NodeName, role: string): Promise<void> {
     while ((await this.call(name, "ROLE")).items[0]!.text !== role)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  /** Waits until a node's CLUSTER NODES has a line with this text. */
+  async shows(name: NodeName, text: string): Promise<void> {
+    const words = ["CLUSTER", "NODES"];
+    while (!this.show(words, await this.call(name, ...words)).includes(text))
       await new Promise((resolve) => setTimeout(resolve, 20));
   }
 

@@ -138,7 +138,7 @@ describeBackends("a client cache", { open: { clientCache }, audit: false }, (bac
 
   test("a key that expires is not answered past its time", async () => {
     const { store } = backend;
-    await store.call("SET", "user:brief", "here", "PX", 300);
+    await store.call("SET", "user:brief", "here", "PX", 2_000);
     expect(await store.call("GET", "user:brief")).toBe("here");
     await seen(["GET", "user:brief"], null);
     await store.call("SET", "user:brief", "here");
@@ -257,10 +257,10 @@ describe.skipIf(!installed("redis-server") || !installed("redis-cli"))("a client
 
   test("a key that has expired is not answered, although the server does not tell", async () => {
     expect(cli(server.port, "DEBUG", "SET-ACTIVE-EXPIRE", "0")).toBe("OK");
-    await store.call("SET", "user:brief", "here", "PX", 300);
+    await store.call("SET", "user:brief", "here", "PX", 2_000);
     expect(await store.call("GET", "user:brief")).toBe("here");
     await expect.poll(() => store.call("GET", "user:brief")).toBeNull();
-    await store.call("SET", "user:brief", "here", "PX", 1_000);
+    await store.call("SET", "user:brief", "here", "PX", 2_000);
     await told();
     expect(await store.pipeline([["GET", "user:brief"]])).toEqual(["here"]);
     await expect.poll(() => store.call("GET", "user:brief")).toBeNull();

@@ -1,6 +1,6 @@
 /** The contract of a store, on every backend: what components may rely on. */
 import { describe, expect, test } from "vitest";
-import { type Backend, describeBackends } from "../../tests/kit/index.ts";
+import { type Backend, describeBackends, EVERY_BACKEND_AND_OWN_CLUSTER } from "../../tests/kit/index.ts";
 import { ConflictError, InputError, ServerError } from "../base/errors.ts";
 import { defineScript, NOW_MS } from "../base/script.ts";
 import type { RoundTrip } from "./store.ts";
@@ -23,7 +23,7 @@ const echo = defineScript({
   buffers: true,
 });
 
-describeBackends("a store", { backends: ["embedded", "tcp", "redis", "cluster", "sentinel"] }, (backend) => {
+describeBackends("a store", { backends: [...EVERY_BACKEND_AND_OWN_CLUSTER, "sentinel"] }, (backend) => {
   describe("commands", () => commands(backend));
   describe("scripts", () => scripts(backend));
   describe("pipelines", () => pipelines(backend));

@@ -1,8 +1,9 @@
 /**
- * Stores over TLS: one server (a real Redis, and our own), Sentinel, Cluster and replicas, with certificates on both sides; and
- * what a program is told when something about them is wrong. All servers ask clients for a certificate.
+ * Stores over TLS: one server (a real Redis, and our own), Sentinel, Cluster (also one in a process) and replicas, with
+ * certificates on both sides; and what a program is told when something about them is wrong. All servers ask clients for a
+ * certificate.
  */
-import { Engine } from "@cinnabar/engine";
+import { Engine, EngineCluster } from "@cinnabar/engine";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { makeAuthority, TestCertificates } from "../../../engine/tests/kit/certificates.ts";
 import { cli, freePort, installed, type ServerProcess, startOneSentinel, startRedis } from "../../tests/kit/servers.ts";
@@ -252,4 +253,22 @@ describe.skipIf(!["redis-server", "redis-cli", "redis-sentinel"].every(installed
       "tls.servername",
     );
   });
+});
+
+test("a Cluster in one process, while slots move and a replica takes over", async () => {
+  const tls = { cert: certificates.cert, key: certificates.key, ca: certificates.ca };
+  const cluster = await EngineCluster.open({ nodeTimeoutMs: 300, listen: { tls } });
+  try {
+    expect(cluster.url).toMatch(/^rediss\+cluster:/);
+    const store = await opened(cluster.url);
+    await exercise(store);
+    for (let i = 0; i < 100; i++) await store.call("SET", `key:${i}`, i);
+    await cluster.moveSlots({ from: 0, to: 400 }, 1);
+    await cluster.failover(0);
+    for (let i = 0; i < 100; i++) expect(await store.call("GET", `key:${i}`)).toBe(String(i));
+    await expect(open(cluster.url, { tls: { ca: trust.ca }, connectTimeoutMs: 2_000 })).rejects.toThrow("certificate");
+    await store.close();
+  } finally {
+    await cluster.close();
+  }
 });

@@ -27,9 +27,12 @@ export type BackendName = "embedded" | "tcp" | "redis" | "cluster" | "embedded-c
 /** Those that every component must be right on. Sentinel is for suites about failover, which ask for it. */
 export const EVERY_BACKEND: readonly BackendName[] = ["embedded", "tcp", "redis", "cluster"];
 
+/** For the suites that show at every `npm test` that components run on an `EngineCluster` as well. */
+export const EVERY_BACKEND_AND_OWN_CLUSTER: readonly BackendName[] = [...EVERY_BACKEND, "embedded-cluster"];
+
 /**
- * While writing: `BACKENDS=embedded,redis npx vitest run …`. `embedded-cluster` is there for who asks for it: suites that run on
- * a Cluster run on an `EngineCluster`, in another process.
+ * While writing: `BACKENDS=embedded,redis npx vitest run …`. With `embedded-cluster` all
+ * suites that run on a Cluster run on an `EngineCluster` in another process; without, only those that name it do.
  */
 const ONLY = (process.env.BACKENDS ?? "").split(",").filter((name) => name !== "");
 
@@ -95,8 +98,7 @@ export function describeBackends(
   const wanted: readonly BackendName[] =
     FAILOVERS && usual.includes("redis") && options.fixedServer !== true ? ["sentinel"] : usual;
   const onOwnCluster = ONLY.includes("embedded-cluster") && wanted.includes("cluster");
-  const backends: readonly BackendName[] = onOwnCluster ? [...wanted, "embedded-cluster"] : wanted;
-  for (const backend of backends) {
+  for (const backend of new Set([...wanted, ...(onOwnCluster ? (["embedded-cluster"] as const) : [])])) {
     const isAllowed = options.fixedServer !== true || !MOVE_SLOTS;
     const isWanted = isAllowed && (FAILOVERS ? backend === "sentinel" : ONLY.length === 0 || ONLY.includes(backend));
     const missing = isWanted ? missingFor(backend) : undefined;
@@ -193,6 +195,9 @@ function prepared(name: BackendName, options: SuiteOptions): Backend {
   return backend;
 }
 
+/** While slots move, on a busy machine, a large one is on its way for longer than calls wait by default. */
+const patient = (options?: OpenOptions): OpenOptions => ({ ...(MOVE_SLOTS && { retryMs: 60_000 }), ...options });
+
 const START: Record<BackendName, () => Promise<Running>> = {
   embedded: async () => {
     const engine = await Engine.open();
@@ -210,8 +215,6 @@ const START: Record<BackendName, () => Promise<Running>> = {
   cluster: async () => {
     const { url, ports } = await sharedCluster();
     const moves = movesOf(ports);
-    // On a busy machine a large slot is on its way for longer than calls wait by default.
-    const patient = (options?: OpenOptions): OpenOptions => ({ ...(MOVE_SLOTS && { retryMs: 60_000 }), ...options });
     return { url, ports, open: (options) => open(url, patient(options)), end: () => moves?.stop() };
   },
   "embedded-cluster": async () => {
@@ -221,7 +224,7 @@ const START: Record<BackendName, () => Promise<Running>> = {
       await moves?.stop();
       close();
     };
-    return { url, ports, open: (options) => open(url, options), end };
+    return { url, ports, open: (options) => open(url, patient(options)), end };
   },
   sentinel: async () => {
     const processes: SentinelProcesses = await startSentinel();

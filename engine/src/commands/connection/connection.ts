@@ -17,7 +17,7 @@ import { MapReply, OK, PONG, type Reply, Status } from "../../core/reply.ts";
 import { REDIS_VERSION } from "../../core/version.ts";
 import type { Args } from "../../table/args.ts";
 import { type Flag, group } from "../../table/command.ts";
-import { redact } from "../shared/redact.ts";
+import { redact, redactFrom } from "../shared/redact.ts";
 
 const RESET = new Status("RESET");
 /** May be called before AUTH. */
@@ -26,8 +26,8 @@ const FAST: Flag[] = ["loading", "stale", "fast"];
 
 function auth(client: Client, args: Args): Reply {
   const { argv } = args;
+  redactFrom(client, argv, 1);
   if (argv.length > 3) throw SYNTAX;
-  redact(client, argv, 1, ...(argv.length === 3 ? [2] : []));
   const { acl } = client.engine;
   if (argv.length === 2) acl.authenticateDefault(client, argv[1]!, argv[0]!);
   else acl.authenticate(client, argv[1]!, argv[2]!, argv[0]!);
@@ -36,6 +36,10 @@ function auth(client: Client, args: Args): Reply {
 
 /** The options act as they are read: a wrong one leaves those before it done, as in Redis. */
 function hello(client: Client, args: Args): Reply {
+  // Before anything can be wrong with the rest.
+  args.argv.forEach((word, i) => {
+    if (i >= 2 && word.toLowerCase() === "auth") redact(client, args.argv, i + 1, i + 2);
+  });
   let protocol: 2 | 3 | undefined;
   if (args.more) {
     const version = args.int64(BAD_PROTOCOL_NUMBER);
@@ -43,11 +47,9 @@ function hello(client: Client, args: Args): Reply {
     protocol = version;
   }
   while (args.more) {
-    const at = args.argv.length - args.left;
     const word = args.next();
     const option = word.toLowerCase();
     if (option === "auth" && args.left >= 2) {
-      redact(client, args.argv, at + 1, at + 2);
       client.engine.acl.authenticate(client, args.next(), args.next(), args.argv[0]!);
     } else if (option === "setname" && args.more) setClientName(client, args.next());
     else throw helloSyntax(word);

@@ -23,8 +23,18 @@ interface Options {
   keys: string[];
 }
 
+/** Before anything can be wrong with the other options. */
+function hideCredentials(client: Client, argv: readonly string[]): void {
+  for (let i = FIRST_OPTION; i < argv.length; i++) {
+    const option = argv[i]!.toLowerCase();
+    if (option === "keys") return;
+    const words = option.startsWith("auth") ? (OPTION_WORDS.get(option) ?? 0) : 0;
+    for (let end = i + words; i < end; ) redact(client, argv, ++i);
+  }
+}
+
 function readOptions(client: Client, args: Args, name: string): Options {
-  const { argv } = args;
+  hideCredentials(client, args.argv);
   const options: Options = { copy: false, replace: false, credentials: [], keys: [name] };
   while (args.more) {
     const option = args.option();
@@ -32,8 +42,6 @@ function readOptions(client: Client, args: Args, name: string): Options {
     else if (option === "replace") options.replace = true;
     else if (option === "auth" || option === "auth2") {
       options.credentials = args.take(option === "auth" ? 1 : 2);
-      const end = argv.length - args.left;
-      for (let i = 1; i <= options.credentials.length; i++) redact(client, argv, end - i);
     } else if (option === "keys") {
       if (name !== "") throw MIGRATE_KEYS_AND_KEY;
       options.keys = args.rest();

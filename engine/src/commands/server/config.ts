@@ -22,10 +22,10 @@ import { rewriteConfig } from "./rewrite-config.ts";
 
 const ADMIN = ["admin", "noscript", "loading", "stale"] as const;
 
-/** CONFIG SET with passwords blanked, for the slow log. */
+/** CONFIG SET with passwords blanked, for the slow log; also where a word is missing before them. */
 function withoutSecrets(argv: readonly string[]): string[] {
   return argv.map((word, i) => {
-    if (i < 3 || i % 2 === 0) return word;
+    if (i < 3) return word;
     const name = NAMES.get(argv[i - 1]!.toLowerCase());
     return name !== undefined && DIRECTIVES[name].secret ? "(redacted)" : word;
   });

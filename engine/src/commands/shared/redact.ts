@@ -3,10 +3,10 @@ import type { Client } from "../../core/client.ts";
 
 const REDACTED = "(redacted)";
 
-/** Hides words of the running command from MONITOR and the slow log. */
+/** Hides words of the running command, as far as there are so many, from MONITOR and the slow log. */
 export function redact(client: Client, argv: readonly string[], ...places: number[]): void {
   const shown = [...(client.shownArgv ?? argv)];
-  for (const place of places) shown[place] = REDACTED;
+  for (const place of places) if (place < shown.length) shown[place] = REDACTED;
   client.shownArgv = shown;
 }
 

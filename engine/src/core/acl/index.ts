@@ -85,7 +85,6 @@ export class AccessControl implements AccessPort {
     this.defaultUser = User.unlimited(DEFAULT_USER, context);
     this.#users.set(DEFAULT_USER, this.defaultUser);
     this.#nobody = new User("", context);
-    this.#nobody.apply(">nobody", context);
   }
 
   get #context(): RuleContext {
@@ -365,6 +364,9 @@ function contextOf(client: Client): Refused["context"] {
   return client.multi !== null || client.inTransaction ? "multi" : "toplevel";
 }
 
+/** A rule as the log may have it. */
+const withoutPassword = (rule: string) => (/^[<>#!]/.test(rule) ? `${rule[0]}(redacted)` : rule);
+
 /** What is wrong with the words of a `user` line; `seen` has the names of those before and gets this one. */
 export function lineFault(context: RuleContext, words: readonly string[], seen: Set<string>): string | undefined {
   const [name = "", ...rules] = words;
@@ -372,13 +374,13 @@ export function lineFault(context: RuleContext, words: readonly string[], seen: 
   if (hasSpaces(name)) return aclDeclaration(name, ACL_SYNTAX);
   seen.add(name);
   const joined = joinSelectors(rules);
-  if (typeof joined === "number") return aclDeclaration(rules[joined]!, ACL_SYNTAX);
+  if (typeof joined === "number") return aclDeclaration(withoutPassword(rules[joined]!), ACL_SYNTAX);
   const user = new User(name, context);
   for (const rule of joined) {
     try {
       user.apply(rule, context);
     } catch (error) {
-      if (error instanceof RuleError) return aclDeclaration(rule, error.message);
+      if (error instanceof RuleError) return aclDeclaration(withoutPassword(rule), error.message);
       throw error;
     }
   }

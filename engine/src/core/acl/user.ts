@@ -15,6 +15,12 @@ import { type Denial, lazyKeys, RuleError, Selector } from "./selector.ts";
 
 export const digestOf = (password: string) => sha256Hex(password);
 
+/** Every attempt to come in compares so many digests, or as many as the user has passwords if those are more. */
+export const LEAST_COMPARISONS = 8;
+
+/** Stands for the passwords that a user does not have. */
+const NO_PASSWORD = "0".repeat(64);
+
 const HASH = /^[\da-f]{64}$/;
 
 function checkedHash(hash: string): string {
@@ -147,14 +153,25 @@ export class User {
 
   // ---------------------------------------------------------------------------------------------- checks
 
-  /** Whether this digest is one of its passwords. Takes the same time whichever one it is, and however much agrees. */
+  /**
+   * Whether this digest is one of its passwords. The time does not tell which one it is, how much of one agrees, and whether the
+   * user has none, one or up to `LEAST_COMPARISONS` of them.
+   */
   hasPassword(digest: string): boolean {
     const given = Buffer.from(digest, "hex");
+    const passwords = this.#passwords;
+    const comparisons = Math.max(LEAST_COMPARISONS, passwords.length);
     let found = false;
-    for (const password of this.#passwords) {
-      if (isSame(Buffer.from(password, "hex"), given)) found = true;
+    for (let i = 0; i < comparisons; i++) {
+      const same = User.isSameDigest(Buffer.from(passwords[i] ?? NO_PASSWORD, "hex"), given);
+      found = found || (same && i < passwords.length);
     }
     return found;
+  }
+
+  /** One comparison; tests count them. */
+  static isSameDigest(one: Uint8Array, other: Uint8Array): boolean {
+    return isSame(one, other);
   }
 
   /** Why it may not make a call; null if it may. */

@@ -322,7 +322,8 @@ describe.skipIf(!REDIS)("a fleet", () => {
 
   test("takes a server with keys of another application only as a shared one, and leaves them alone", async () => {
     const fleet = await member();
-    for (let n = 0; n < 300; n++) cli(servers[2]!.port, "SET", `foreign:${n}`, String(n));
+    const pairs = Array.from({ length: 300 }, (_, n) => [`foreign:${n}`, String(n)]);
+    cli(servers[2]!.port, "MSET", ...pairs.flat());
     await fleet.define("shop", { a: url(1) }, { prefixes: ["product:"] });
     await fleet.define("all", { a: url(3) });
     const shop = fleet.store("shop");

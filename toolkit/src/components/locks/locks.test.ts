@@ -1,6 +1,6 @@
 /** What a lock promises, on every backend. */
 import { afterEach, describe, expect, test } from "vitest";
-import { describeBackends } from "../../../tests/kit/index.ts";
+import { describeBackends, EVERY_BACKEND_AND_OWN_CLUSTER } from "../../../tests/kit/index.ts";
 import { InputError, LeaseLostError } from "../../base/errors.ts";
 import type { Store } from "../../connection/store.ts";
 import { permitKeys, tagOf } from "../../leases/keys.ts";
@@ -23,7 +23,7 @@ const lossOf = (lease: Lease): Promise<unknown> =>
     lease.signal.addEventListener("abort", () => resolve(lease.signal.reason));
   });
 
-describeBackends("locks", (backend) => {
+describeBackends("locks", { backends: EVERY_BACKEND_AND_OWN_CLUSTER }, (backend) => {
   const leases: Lease[] = [];
   const held = async (locks: Locks, name: string, options = {}): Promise<Lease> => {
     const lease = await locks.acquire(name, options);

@@ -173,7 +173,8 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     await slow.load(before.token);
     await expect.poll(() => other.count()).toBe(1);
     expect(await backend.store.call("PING")).toBe("PONG");
-    expect(await other.count()).toBe(1);
+    // While slots move, what takes it back may still be on its way.
+    await expect.poll(() => other.count()).toBe(1);
   });
 
   test("a sign-in whose answer was lost is the same sign-in when it is repeated", async () => {

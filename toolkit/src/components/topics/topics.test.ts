@@ -1,7 +1,7 @@
 /** The contract of topics. Processes that are killed and stopped are in toolkit/tests/faults/coordination. */
 import { describe, expect, test } from "vitest";
 import { ClockedStore } from "../../../tests/kit/clocked-store.ts";
-import { describeBackends } from "../../../tests/kit/index.ts";
+import { describeBackends, EVERY_BACKEND_AND_OWN_CLUSTER } from "../../../tests/kit/index.ts";
 import { keysIn } from "../../../tests/kit/keys.ts";
 import { bytes, text } from "../../base/codec.ts";
 import { ConnectionError, InputError } from "../../base/errors.ts";
@@ -71,7 +71,7 @@ describeBackends("a topic", { fixedServer: true }, (backend) => {
   });
 });
 
-describeBackends("a durable topic", (backend) => {
+describeBackends("a durable topic", { backends: EVERY_BACKEND_AND_OWN_CLUSTER }, (backend) => {
   type Order = { readonly n: number };
   const topic = (options: object = {}, store: Store = backend.store): DurableTopic<Order> =>
     new DurableTopic<Order>(store, "orders", { pollMs: 200, ...options });

@@ -5,7 +5,7 @@ export type Rule =
   | { readonly kind: "exact" | "type" | "error" | "any" }
   /** Arrays, sets and maps at every depth as multisets; `pairs` keeps the elements of an array together in twos. */
   | { readonly kind: "sorted"; readonly pairs: boolean }
-  /** Times, idle times and figures of memory layout (XINFO, DEBUG OBJECT) do not count. */
+  /** Times, idle times, figures of memory layout (XINFO, DEBUG OBJECT) and who a client is (CLIENT LIST) do not count. */
   | { readonly kind: "blur" }
   /** Numbers, wherever they stand, within `by`. */
   | { readonly kind: "approx"; readonly by: number };
@@ -92,12 +92,17 @@ const BLURRED = new Set(["seen-time", "active-time", "idle", "inactive", "radix-
 /** What DEBUG OBJECT says of where a value lies, who shares it, and when it was used. */
 const PLACE_AND_TIME = /\b(Value at|refcount|lru|lru_seconds_idle):\S+/g;
 
+/** What CLIENT LIST says of who a client is, since when, and of the size of buffers that are laid out otherwise with us. */
+const CLIENT_PLACE_AND_TIME = / ?\b(id|addr|laddr|fd|age|idle|qbuf-free|rbs|rbp|tot-mem|redir|lib-name|lib-ver)=\S*/g;
+const CLIENT_LINE = /^(txt:)?id=\d+ addr=/;
+
 /** Blanks milliseconds since 1970 of this age, and the values behind names that depend on time or on memory layout. */
 function blurred(answer: Answer): Answer {
   if (answer.tag === ":") {
     const number = Number(answer.text);
     return number > 1.6e12 && number < 3e12 ? { ...answer, text: "time" } : answer;
   }
+  if (CLIENT_LINE.test(answer.text)) return { ...answer, text: answer.text.replace(CLIENT_PLACE_AND_TIME, "") };
   if (answer.tag === "+") return { ...answer, text: answer.text.replace(PLACE_AND_TIME, "$1:blurred") };
   if (answer.items.length === 0) return answer;
   const items = answer.items.map((item, i) => {

@@ -191,6 +191,9 @@ export class Connection implements Transport {
       this.#refuseTls();
       return;
     }
+    // What earlier chunks were answered leaves before the next one runs, or a hard limit would take it for a part of that.
+    if (this.#output.length > 0 && this.#limits.hard > 0) this.#flusher.flush();
+    if (this.#ended) return;
     parser.feed(chunk);
     this.#goOn();
     const pending = parser.memoryBytes;

@@ -7,6 +7,8 @@ export type Rule =
   | { readonly kind: "sorted"; readonly pairs: boolean }
   /** Times, idle times, figures of memory layout (XINFO, DEBUG OBJECT) and who a client is (CLIENT LIST) do not count. */
   | { readonly kind: "blur" }
+  /** Numbers with four decimals, which is how distances are shown, may differ in the last. */
+  | { readonly kind: "distance" }
   /** Numbers, wherever they stand, within `by`. */
   | { readonly kind: "approx"; readonly by: number };
 
@@ -15,6 +17,7 @@ export const SORTED: Rule = { kind: "sorted", pairs: false };
 export const SORTED_PAIRS: Rule = { kind: "sorted", pairs: true };
 export const TYPE: Rule = { kind: "type" };
 export const BLUR: Rule = { kind: "blur" };
+export const DISTANCE: Rule = { kind: "distance" };
 
 export function same(a: Answer, b: Answer, rule: Rule): boolean {
   switch (rule.kind) {
@@ -30,6 +33,8 @@ export function same(a: Answer, b: Answer, rule: Rule): boolean {
       return isError(a) && isError(b) ? firstWord(a.text) === firstWord(b.text) : equal(a, b);
     case "blur":
       return equal(blurred(a), blurred(b));
+    case "distance":
+      return sameDistances(a, b);
     case "approx":
       return near(a, b, rule.by);
   }
@@ -62,6 +67,17 @@ function near(a: Answer, b: Answer, by: number): boolean {
   }
   for (let i = 0; i < a.items.length; i++) if (!near(a.items[i]!, b.items[i]!, by)) return false;
   return true;
+}
+
+const FOUR_DECIMALS = /^\d+\.\d{4}$/;
+
+function sameDistances(a: Answer, b: Answer): boolean {
+  if (a.tag !== b.tag || a.items.length !== b.items.length) return false;
+  if (a.text !== b.text) {
+    if (!FOUR_DECIMALS.test(a.text) || !FOUR_DECIMALS.test(b.text)) return false;
+    if (Math.abs(Math.round(Number(a.text) * 10_000) - Math.round(Number(b.text) * 10_000)) > 1) return false;
+  }
+  return a.items.every((item, i) => sameDistances(item, b.items[i]!));
 }
 
 function sorted(answer: Answer, pairs: boolean): Answer {

@@ -198,6 +198,58 @@ describe("who may write", () => {
     }
   });
 
+  it("a script that waits for the replicas to leave notices it, and may end what it has begun to write", async () => {
+    await primary.ask("CONFIG", "SET", "min-replicas-to-write", "1", "busy-reply-threshold", "10");
+    const [caller, other] = [await primary.wire(), await primary.wire()];
+    try {
+      const running = caller.call(
+        "EVAL",
+        `redis.call("SET", KEYS[1], "written with replicas")
+        while not redis.call("INFO", "replication"):find("connected_slaves:0", 1, true) do end
+        redis.call("SET", KEYS[1], "written without")
+        return 1`,
+        "1",
+        "scripted",
+      );
+      await until("the script is busy", async () => (await other.call("GET", "scripted")).text.startsWith("BUSY"));
+      for (const replica of replicas) await replica.ask("REPLICAOF", "NO", "ONE");
+      expect((await running).text).toBe("1");
+      expect((await other.call("GET", "scripted")).text).toBe("written without");
+      expect((await other.call("SET", "scripted", "again")).text).toBe("NOREPLICAS Not enough good replicas to write.");
+      const next = await caller.call("EVAL", "return redis.call('SET', KEYS[1], 'again')", "1", "scripted");
+      expect(next.text).toMatch(/^NOREPLICAS Not enough good replicas to write\./);
+    } finally {
+      await primary.ask("CONFIG", "SET", "min-replicas-to-write", "0", "busy-reply-threshold", "5000");
+      await Promise.all([caller.close(), other.close()]);
+    }
+  });
+
+  it("a transaction on a replica is refused when its primary was lost after it was queued", async () => {
+    const [replica] = replicas;
+    await primary.ask("SET", "old", "data");
+    await caughtUp(primary, replica);
+    const wire = await replica.wire();
+    expect((await wire.pipeline([["MULTI"], ["GET", "old"], ["PING"]])).map(({ text }) => text)).toEqual([
+      "OK",
+      "QUEUED",
+      "QUEUED",
+    ]);
+    links[0].refuse();
+    await until("the link is down", async () => (await replica.info()).master_link_status === "down");
+    await replica.ask("CONFIG", "SET", "replica-serve-stale-data", "no");
+    expect((await wire.call("EXEC")).text).toBe(
+      "EXECABORT Transaction discarded because of: MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+    );
+    expect((await wire.call("EXEC")).text).toBe("ERR EXEC without MULTI");
+    // What does not read the data is answered, queued or not.
+    const [, , echoed] = await wire.pipeline([["MULTI"], ["ECHO", "word"], ["EXEC"]]);
+    expect(echoed!.items.map(({ text }) => text)).toEqual(["word"]);
+    await replica.ask("CONFIG", "SET", "replica-serve-stale-data", "yes");
+    links[0].restore();
+    await linkUp(replica);
+    await wire.close();
+  });
+
   it("a replica without its primary answers from old data, or not at all, as it is told", async () => {
     const [replica] = replicas;
     await primary.ask("SET", "old", "data");

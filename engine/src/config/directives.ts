@@ -190,6 +190,7 @@ export const DIRECTIVES = {
   "busy-reply-threshold": long(5000, { alias: "lua-time-limit" }),
   // Ours: ends scripts that have written nothing after so many milliseconds. Hidden, so that lists are Redis's.
   "script-time-limit": long(0, { hidden: true }),
+  "lua-enable-deprecated-api": bool(false, { change: "never", hidden: true }),
   // Ours: where Prometheus and probes of health ask; 0 is nowhere.
   "metrics-port": integer(0, { ...PORT, change: "never", hidden: true }),
   "metrics-bind": text("127.0.0.1", { change: "never", hidden: true }),

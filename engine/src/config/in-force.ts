@@ -28,6 +28,8 @@ function supervision(value: unknown): string | null {
 export const REFUSED: Readonly<Partial<Record<DirectiveName, Reason>>> = {
   supervised: supervision,
   "syslog-enabled": "syslog is not available in this server. Use logfile, or pipe standard output to logger(1)",
+  "lua-enable-deprecated-api":
+    "getfenv, setfenv and newproxy are not available to scripts. Pass a table instead of an environment, and use setmetatable on one instead of newproxy",
   "socket-mark-id": "sockets cannot be marked by this server. Mark its traffic by its user or its cgroup instead",
 };
 

@@ -218,6 +218,19 @@ describe("client-output-buffer-limit", () => {
     expect(engine.core.stats.outputLimitDisconnections).toBe(1);
   });
 
+  it("does not count what has left: a pipeline of large answers, each below the limit, ends nobody", async () => {
+    run("CONFIG", "SET", "client-output-buffer-limit", "normal 1000000 0 0");
+    const peer = await named("a");
+    const words = ["a", "b", "c", "d"].map((letter) => letter.repeat(300_000));
+    const answers = words.map((word) => `$${word.length}\r\n${word}\r\n`);
+    peer.write(words.map((word) => `*2\r\n$4\r\nPING\r\n$${word.length}\r\n${word}\r\n`).join(""));
+    const expected = answers.join("");
+    const got = await peer.take(expected.length);
+    expect(got.length).toBe(expected.length);
+    expect(got).toBe(expected);
+    expect(engine.core.stats.outputLimitDisconnections).toBe(0);
+  });
+
   it.each(["HRANDFIELD h -999999999", "SRANDMEMBER s -999999999", "ZRANDMEMBER z -999999999"])(
     "ends %s, which no memory holds",
     async (command) => {

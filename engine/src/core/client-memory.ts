@@ -19,7 +19,7 @@ import type { Config } from "../config/config.ts";
 import type { Stats } from "../observe/stats.ts";
 import { heapFigures, memoryLimit } from "../platform/memory.ts";
 import { soon } from "../platform/timers.ts";
-import type { Client } from "./client.ts";
+import type { Client, QueuedCommand } from "./client.ts";
 import type { Log } from "./log.ts";
 import type { ClientBuffers } from "./transport.ts";
 
@@ -30,6 +30,8 @@ const ITEM_BYTES = 100;
 /** What a queued command and each of its words take beside the bytes. */
 const QUEUED_BYTES = 64;
 const WORD_BYTES = 24;
+/** What `multi-mem` counts for a word beside its bytes: a pointer, as in Redis. */
+const POINTER_BYTES = 8;
 /** A lower maxmemory-clients would leave nobody to raise it again. */
 const LOWEST_LIMIT = 128 * 1024;
 /** Housekeeping looks at each client once in so many ticks, and at no fewer than so many clients in one. */
@@ -37,7 +39,9 @@ const TICKS = 10;
 const FEWEST = 5;
 
 export interface ClientAccount extends ClientBuffers {
-  readonly multi: number;
+  /** Commands that wait for EXEC or that it runs, -1 outside of a transaction; and their words as Redis counts them. */
+  readonly queued: number;
+  readonly queuedWordBytes: number;
   readonly total: number;
 }
 
@@ -55,33 +59,39 @@ export const NO_BUFFERS: ClientBuffers = {
 
 const NOTHING = { total: 0, replyBytes: 0 };
 
-/** The words of a MULTI queue. What was counted before is not counted again: a queue only grows. */
-function queuedBytes(client: Client): number {
-  const { multi, queueAccount } = client;
-  if (multi === null) return 0;
-  if (queueAccount.queue !== multi) {
-    queueAccount.queue = multi;
-    queueAccount.commands = 0;
-    queueAccount.bytes = 0;
+/** Counts the words of a transaction. What was counted before is not counted again: a queue only grows. */
+function countQueue(queue: readonly QueuedCommand[], account: Client["queueAccount"]): void {
+  if (account.queue !== queue) {
+    account.queue = queue;
+    account.commands = 0;
+    account.bytes = 0;
+    account.wordBytes = 0;
   }
-  const added = multi.slice(queueAccount.commands);
-  queueAccount.commands = multi.length;
-  for (const { argv } of added) {
-    queueAccount.bytes += QUEUED_BYTES;
-    for (const word of argv) queueAccount.bytes += word.length + WORD_BYTES;
+  for (; account.commands < queue.length; account.commands++) {
+    account.bytes += QUEUED_BYTES;
+    for (const { length } of queue[account.commands]!.argv) {
+      account.bytes += length + WORD_BYTES;
+      account.wordBytes += length + POINTER_BYTES;
+    }
   }
-  return queueAccount.bytes;
 }
 
 /** Where a client's memory goes. */
 export function accountOf(client: Client): ClientAccount {
   const buffers = client.transport.buffers?.() ?? NO_BUFFERS;
-  const multi = queuedBytes(client);
+  const { queueAccount } = client;
+  const queue = client.multi ?? client.transaction?.queue ?? null;
+  if (queue !== null) countQueue(queue, queueAccount);
   const items = client.watched.length + client.subscriptions + (client.tracking?.prefixes.size ?? 0);
   const { query, queryFree, argv, argvOverhead, replyRoom, replyBytes } = buffers;
-  const input = query + queryFree + argv + argvOverhead + multi;
+  const input = query + queryFree + argv + argvOverhead + (queue === null ? 0 : queueAccount.bytes);
   const total = CLIENT_BYTES + client.name.length + input + replyRoom + replyBytes + items * ITEM_BYTES;
-  return { ...buffers, multi, total };
+  return {
+    ...buffers,
+    queued: queue?.length ?? -1,
+    queuedWordBytes: queue === null ? 0 : queueAccount.wordBytes,
+    total,
+  };
 }
 
 /** What counting clients needs of the store around it. */

@@ -18,6 +18,13 @@ export interface QueuedCommand {
   readonly argv: readonly string[];
 }
 
+/** What EXEC is running: kept for those who look at the client meanwhile. */
+export interface RunningTransaction {
+  readonly queue: readonly QueuedCommand[];
+  /** The answers so far. */
+  readonly replies: readonly Reply[];
+}
+
 /** A key that a client watches. */
 export class WatchedKey implements Watcher {
   readonly db: Db;
@@ -72,12 +79,13 @@ export class Client {
   countedBytes = 0;
   countedInputBytes = 0;
   countedHeapBytes = 0;
-  /** How much of `multi` has been counted. */
-  readonly queueAccount: { queue: readonly QueuedCommand[] | null; commands: number; bytes: number } = {
-    queue: null,
-    commands: 0,
-    bytes: 0,
-  };
+  /** How much of the queue has been counted: what it takes, and how long Redis says that its words are. */
+  readonly queueAccount: {
+    queue: readonly QueuedCommand[] | null;
+    commands: number;
+    bytes: number;
+    wordBytes: number;
+  } = { queue: null, commands: 0, bytes: 0, wordBytes: 0 };
   closed = false;
   monitoring = false;
   /** The client whose script this one runs commands for. */
@@ -87,6 +95,8 @@ export class Client {
 
   /** Commands since MULTI; null outside. */
   multi: QueuedCommand[] | null = null;
+  /** While EXEC runs. */
+  transaction: RunningTransaction | null = null;
   /** A command was refused while queueing: EXEC will abort. */
   multiAborted = false;
   watched: WatchedKey[] = [];
@@ -152,6 +162,7 @@ export class Client {
   /** Leaves the transaction and the watched keys. */
   discard(): void {
     this.multi = null;
+    this.queueAccount.queue = null;
     this.queueAccount.bytes = 0;
     this.multiAborted = false;
     this.unwatch();

@@ -13,12 +13,14 @@
  */
 
 import type { Config } from "../config/config.ts";
+import type { LatencyMonitor } from "../observe/latency.ts";
 import type { Stats } from "../observe/stats.ts";
 import { Bytes, bytesOf, type StringValue, sizeOfString, textOf } from "../types/bytes.ts";
 import type { Collection, CollectionClass, Limits, TypeName } from "../types/collection.ts";
 import { isCollection, keyBytes, sizeOf, typeOf } from "../types/kind.ts";
 import type { Value } from "../types/value.ts";
 import type { AccessStamps } from "./access-stamps.ts";
+import type { Clock } from "./clock.ts";
 import { Dict } from "./dict.ts";
 import type { Effects } from "./effects.ts";
 import { WRONGTYPE } from "./errors.ts";
@@ -36,6 +38,8 @@ interface DbHost {
   readonly limits: Limits;
   readonly config: Pick<Config, "values">;
   readonly stats: Stats;
+  readonly clock: Clock;
+  readonly latency: LatencyMonitor;
   readonly effects: Effects;
   readonly stamps: AccessStamps;
   readonly notifications: Notifications;
@@ -519,6 +523,16 @@ export class Db {
     return value;
   }
 
+  /** Removes a key that nobody has asked to delete, and tells the latency monitor how long that took. */
+  #removeTimed(key: string, event: string): Value | undefined {
+    const { clock, latency } = this.#host;
+    if (latency.threshold === 0) return this.#remove(key);
+    const started = clock.monotonic();
+    const value = this.#remove(key);
+    latency.add(event, clock.monotonic() - started);
+    return value;
+  }
+
   /** Deletes a key; false if there was none. */
   delete(key: string, event = "del"): boolean {
     if (this.#find(key) === undefined) return false;
@@ -584,7 +598,7 @@ export class Db {
   }
 
   #expire(key: string): void {
-    const value = this.#remove(key);
+    const value = this.#removeTimed(key, "expire-del");
     if (this.#host.config.values["lazyfree-lazy-expire"]) countLazyFree(this.#host.stats, value);
     this.#host.stats.expiredKeys++;
     this.#signal(key, true);
@@ -594,7 +608,7 @@ export class Db {
 
   /** Removes a key because memory is short. */
   evict(key: string): void {
-    const value = this.#remove(key);
+    const value = this.#removeTimed(key, "eviction-del");
     if (this.#host.config.values["lazyfree-lazy-eviction"]) countLazyFree(this.#host.stats, value);
     this.#host.stats.evictedKeys++;
     this.#signal(key, true);

@@ -4,7 +4,7 @@ import type { Reply } from "./reply.ts";
 
 /** What a connection's buffers hold, as CLIENT LIST has it. All in bytes but `replyParts`. */
 export interface ClientBuffers {
-  /** Received and not yet taken apart, and the room behind it. */
+  /** Received and not yet run, with all that arrived with the command that runs; and the room behind it. */
   readonly query: number;
   readonly queryFree: number;
   /** The words of the command that is being read, runs or waits. */
@@ -13,7 +13,7 @@ export interface ClientBuffers {
   readonly argvOverhead: number;
   readonly replyRoom: number;
   readonly replyPeak: number;
-  /** Replies while they fit into that room; where they do not, all of them, in parts. */
+  /** Replies while they fit into that room; the others are in parts, and those in the room with them once they begin to leave. */
   readonly replyInBuffer: number;
   readonly replyParts: number;
   readonly replyBytes: number;

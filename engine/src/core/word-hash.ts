@@ -12,11 +12,20 @@ import { randomBytes } from "../platform/random.ts";
 
 let [k0, k1] = new Int32Array(new Uint8Array(randomBytes(8)).buffer) as unknown as [number, number];
 
+/** What others keep of hashes is void once the key is another. */
+const keepers: (() => void)[] = [];
+
+/** Has this called when the key is another; it lets go of the hashes that it keeps. */
+export function whenSeeded(forget: () => void): void {
+  keepers.push(forget);
+}
+
 /** Fixes the key: only for tests that want the same order every time, before the first Dict is made. */
 export function seedHashes(low: number, high = 0): void {
   k0 = low | 0;
   k1 = high | 0;
   recentHash = 0;
+  for (const forget of keepers) forget();
 }
 
 /** An odd number that a table multiplies hashes with: another one for every range of hashes and every capacity. */

@@ -24,6 +24,7 @@ import { unheldTimeout } from "../platform/timers.ts";
 import { encode } from "../resp/encode.ts";
 import { Output } from "../resp/output.ts";
 import { RequestParser } from "../resp/parser.ts";
+import { ReplyMeasure } from "../resp/reply-measure.ts";
 import type { Flusher } from "./flusher.ts";
 import { Outbox, type Part, WINDOW_BYTES } from "./outbox.ts";
 import { cipherInput, isHttp, isTlsHello, readNow, takeChunks } from "./socket-input.ts";
@@ -66,6 +67,7 @@ export class Connection implements Transport {
   readonly #output = new Output();
   readonly #outbox: Outbox;
   readonly #replyRoom: ReplyRoom;
+  #measure: ReplyMeasure | null = null;
   /** Replies that may not leave yet. */
   #held: { readonly group: number; readonly parts: readonly Part[] }[] = [];
   #heldBytes = 0;
@@ -134,22 +136,35 @@ export class Connection implements Transport {
   /** What CLIENT LIST shows of it. */
   buffers(): ClientBuffers {
     const parser = this.#parser;
-    const idle = this.#engine.clock.now() - this.client.lastActiveAt > IDLE_MS;
-    const output = this.outputBytes;
-    const inBuffer = output > this.#replyRoom.bytes ? 0 : output;
+    const { client } = this;
+    const idle = this.#engine.clock.now() - client.lastActiveAt > IDLE_MS;
+    const output = this.outputBytes + this.#transactionBytes;
+    const room = this.#replyRoom.bytes;
     let argv = parser.wordLengths;
     for (const word of this.#running ?? this.#postponed ?? []) argv += word.length;
+    const runs = this.#running !== null && client.blocked === null;
+    // While a command runs nothing has left yet, so the room is full before anything is beside it.
+    const inBuffer = output <= room ? output : runs ? room : 0;
+    const query = parser.pendingBytes + (runs ? parser.takenBytes : 0);
     return {
-      query: parser.pendingBytes,
-      queryFree: Math.max(parser.freeBytes, idle ? 0 : READ_BYTES - parser.pendingBytes),
+      query,
+      queryFree: Math.max(parser.freeBytes, idle ? 0 : READ_BYTES - query),
       argv,
       argvOverhead: parser.wordBytes - parser.wordLengths,
-      replyRoom: this.#replyRoom.bytes,
+      replyRoom: room,
       replyPeak: this.#replyRoom.peak,
       replyInBuffer: inBuffer,
       replyParts: output > inBuffer ? Math.max(1, this.#outbox.count) : 0,
       replyBytes: output - inBuffer,
     };
+  }
+
+  /** What EXEC has answered so far, for those who look at the client meanwhile. */
+  get #transactionBytes(): number {
+    const { transaction, protocol, replyMode } = this.client;
+    if (transaction === null || replyMode !== "on") return 0;
+    this.#measure ??= new ReplyMeasure();
+    return this.#measure.of(transaction.replies, transaction.queue.length, protocol);
   }
 
   /** What it takes from V8's heap: the words of an unfinished command. */
@@ -176,6 +191,9 @@ export class Connection implements Transport {
       this.#refuseTls();
       return;
     }
+    // What earlier chunks were answered leaves before the next one runs, or a hard limit would take it for a part of that.
+    if (this.#output.length > 0 && this.#limits.hard > 0) this.#flusher.flush();
+    if (this.#ended) return;
     parser.feed(chunk);
     this.#goOn();
     const pending = parser.memoryBytes;
@@ -240,6 +258,7 @@ export class Connection implements Transport {
     client.lastActiveAt = engine.now;
     limits.maxWordBytes = engine.maxStringBytes;
     limits.unauthenticated = !client.authenticated;
+    parser.beginBatch();
     this.#output.hold();
     const room = this.#roomForReplies();
     try {

@@ -1,5 +1,5 @@
 /** Histograms and spikes. */
-import { expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ManualClock } from "../core/clock.ts";
 import { Engine } from "../core/engine.ts";
 import { Histogram } from "./histogram.ts";
@@ -50,4 +50,68 @@ test("of several spikes in a second the longest is kept, and no more than 160 in
   expect(event.samples).toHaveLength(160);
   expect(event.maxMs).toBe(20);
   engine.stop();
+});
+
+/** Moves on by 30 ms whenever it is read, once it is slow: as if everything that is timed took that long. */
+class SlowClock extends ManualClock {
+  slow = false;
+
+  override monotonic(): number {
+    if (this.slow) this.advance(30);
+    return super.monotonic();
+  }
+}
+
+describe("keys that go by themselves", () => {
+  function open(config: Record<string, string> = { "latency-monitor-threshold": "20" }) {
+    const clock = new SlowClock();
+    const engine = new Engine({ clock, config });
+    onTestFinished(() => engine.stop());
+    const db = engine.databases[0]!;
+    db.put("k", "value", { deadline: clock.now() + 10 });
+    clock.advance(10);
+    engine.renewClock();
+    return { clock, engine, db };
+  }
+
+  const longest = (engine: Engine) =>
+    Object.fromEntries([...engine.latency.events].map(([name, { maxMs }]) => [name, maxMs]));
+
+  test("an expire cycle that takes long is an event, and so is each removal that does", () => {
+    const { clock, engine, db } = open();
+    clock.slow = true;
+    engine.expiry.cycle();
+    expect(db.size).toBe(0);
+    expect(longest(engine)).toEqual({ "expire-del": 30, "expire-cycle": 90 });
+  });
+
+  test("a cycle and a removal that are quick are none", () => {
+    const { engine, db } = open();
+    engine.expiry.cycle();
+    expect(db.size).toBe(0);
+    expect(longest(engine)).toEqual({});
+  });
+
+  test("a key that is found expired is removed without a cycle", () => {
+    const { clock, engine, db } = open();
+    clock.slow = true;
+    expect(db.exists("k")).toBe(false);
+    expect(longest(engine)).toEqual({ "expire-del": 30 });
+  });
+
+  test("an eviction that takes long is an event", () => {
+    const { clock, engine, db } = open();
+    clock.slow = true;
+    db.evict("k");
+    expect(longest(engine)).toEqual({ "eviction-del": 30 });
+  });
+
+  test("nothing is kept, and the clock is not read for it, while the monitor is off", () => {
+    const { clock, engine, db } = open({});
+    const before = clock.now();
+    clock.slow = true;
+    db.evict("k");
+    expect(clock.now()).toBe(before);
+    expect(longest(engine)).toEqual({});
+  });
 });

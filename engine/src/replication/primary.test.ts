@@ -255,6 +255,25 @@ describe("the stream", () => {
     expect(await replica.take(14)).toBe(commands("PING"));
   });
 
+  it("says nothing more of its own when repl-ping-replica-period is made longer", async () => {
+    const { replica } = await fullSync();
+    clock.advance(10_001);
+    store.core.tick();
+    expect(await replica.take(14)).toBe(commands("PING"));
+    const offset = await info("master_repl_offset");
+    clock.advance(9_900);
+    store.core.tick();
+    await client.call("CONFIG", "SET", "repl-ping-replica-period", "100000", "repl-timeout", "100000");
+    for (let seconds = 0; seconds < 60; seconds++) {
+      clock.advance(1000);
+      store.core.tick();
+    }
+    expect(await info("master_repl_offset")).toBe(offset);
+    const expected = commands("SELECT 0", "SET k v");
+    await client.call("SET", "k", "v");
+    expect(await replica.take(expected.length)).toBe(expected);
+  });
+
   it("costs nothing where nobody listens", async () => {
     expect(store.core.effects.propagation.heard).toBe(false);
     await client.call("SET", "k", "v");

@@ -55,6 +55,8 @@ export class RequestParser {
   /** Our own memory that `#buffer` is the front of, with room behind it; null where it is a chunk as it came. */
   #store: Buffer | null = null;
   #at = 0;
+  /** Where the commands begin that are being taken out now. */
+  #batchAt = 0;
   /** Words still to come in the command that is being read; 0 between commands. */
   #missing = 0;
   #words: string[] = [];
@@ -78,6 +80,16 @@ export class RequestParser {
   /** Bytes that were fed and not yet taken. */
   get pendingBytes(): number {
     return this.#buffer.length - this.#at + this.#largeFilled;
+  }
+
+  /** Bytes that were taken since `beginBatch`. */
+  get takenBytes(): number {
+    return Math.max(0, this.#at - this.#batchAt);
+  }
+
+  /** The next commands are a new batch: Redis keeps what it reads until all of it is run, and CLIENT LIST shows that. */
+  beginBatch(): void {
+    this.#batchAt = this.#at;
   }
 
   /** What the words take that have been read of an unfinished command. */
@@ -284,6 +296,7 @@ export class RequestParser {
     this.#largeFilled = 0;
     this.#buffer = this.#gather(rest, large);
     this.#at = 0;
+    this.#batchAt = 0;
   }
 
   /** Reads `$<length>`; null when it is there. */

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { hashWord, rememberedHash } from "../core/word-hash.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { hashWord, rememberedHash, seedHashes } from "../core/word-hash.ts";
 import { cachedKey, cachedWord } from "./word-cache.ts";
 
 function read(reader: typeof cachedWord, word: string): string {
@@ -36,6 +36,22 @@ describe("a key", () => {
       const word = `key:${before.length}:${before[0]?.name ?? ""}`;
       for (const reader of before) read(reader, word);
       expect(rememberedHash(read(cachedKey, word))).toBe(hashWord(`${word} `.trim()));
+    }
+  });
+});
+
+describe("the hash of a key that is kept", () => {
+  afterAll(() => seedHashes(1));
+
+  it("is another one once hashes have another key", () => {
+    for (const seed of [1, 2, 3]) {
+      seedHashes(seed);
+      for (let times = 0; times < 3; times++) {
+        const key = read(cachedKey, "key");
+        const remembered = rememberedHash(key);
+        read(cachedKey, "other");
+        expect(remembered).toBe(hashWord("key"));
+      }
     }
   });
 });

@@ -13,7 +13,7 @@
  * Asking the keyspace for the string of a key that is not here, by its bytes, takes longer than making a new one.
  */
 
-import { hashBytes, rememberHash } from "../core/word-hash.ts";
+import { hashBytes, rememberHash, whenSeeded } from "../core/word-hash.ts";
 import type { Buffer } from "../platform/bytes.ts";
 import { wordOf } from "./short-word.ts";
 
@@ -26,6 +26,7 @@ const words: string[] = new Array(SLOTS).fill("");
 const lengths = new Uint8Array(SLOTS).fill(255);
 /** Of the words, where they have been asked for as keys; 0 elsewhere. */
 const hashes = new Uint32Array(SLOTS);
+whenSeeded(() => hashes.fill(0));
 /** The bytes of the words, LONGEST for each slot. */
 const kept = new Uint8Array(SLOTS * LONGEST);
 /** What the last word of a slot that was not the kept one was mixed to. */

@@ -38,6 +38,8 @@ export interface CampaignResult {
   failed: number;
   /** How many answers were errors. */
   errors: number;
+  /** Stored distances that differed in their rounding alone (distances.ts). */
+  rounded: number;
   readonly failures: Failure[];
   /** Commands that ours does not have: left out. */
   readonly missing: readonly string[];
@@ -93,6 +95,7 @@ export async function runCampaign(real: Target, ours: Target, options: CampaignO
     epochs: 0,
     failed: 0,
     errors: 0,
+    rounded: 0,
     failures: [],
     missing,
     succeeded: new Map(),
@@ -126,9 +129,12 @@ async function runEpoch(
     if (answer.tag === "-") result.errors++;
     else result.succeeded.set(name, (result.succeeded.get(name) ?? 0) + 1);
   };
+  const onRounded = (count: number): void => {
+    result.rounded += count;
+  };
   result.epochs++;
   const before = result.commands;
-  const found = await new Session(real, ours, { ...settings, onAnswer }).run(units);
+  const found = await new Session(real, ours, { ...settings, onAnswer, onRounded }).run(units);
   if (result.commands === before) result.commands++;
   if (found === undefined) return;
   result.failed++;

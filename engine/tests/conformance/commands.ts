@@ -3,6 +3,7 @@
  *
  *   sorted, pairs, type, error, any, approx N    as in transcripts
  *   blur        times, idle times and figures of memory layout do not count
+ *   distance    numbers with four decimals may differ in the last (distances.ts)
  *   scan        followed to the cursor's end
  *   block       may block: asked by clients 3 and 4 only
  *   quiet       only outside MULTI, and while nobody is blocked: whom it would wake first is left to chance
@@ -185,12 +186,12 @@ export const COMMANDS: readonly string[] = [
   // Geo
   "6 GEOADD <geo> [NX|XX] [CH] (<place> <town>)+",
   "3 GEOPOS <geo> <town>*",
-  "3 GEODIST <geo> <town> <town> [<unit>]",
+  "3 GEODIST <geo> <town> <town> [<unit>] => distance",
   "2 GEOHASH <geo> <town>*",
-  "4 GEOSEARCH <geo> (FROMMEMBER <town>|FROMLONLAT <place>) (BYRADIUS <radius> <unit>|BYBOX <radius> <radius> <unit>) (ASC|DESC) [COUNT <positive>] [WITHCOORD] [WITHDIST] [WITHHASH]",
+  "4 GEOSEARCH <geo> (FROMMEMBER <town>|FROMLONLAT <place>) (BYRADIUS <radius> <unit>|BYBOX <radius> <radius> <unit>) (ASC|DESC) [COUNT <positive>] [WITHCOORD] [WITHDIST] [WITHHASH] => distance",
   "2 GEOSEARCHSTORE <geo> <geo> (FROMMEMBER <town>|FROMLONLAT <place>) (BYRADIUS <radius> <unit>|BYBOX <radius> <radius> <unit>) (ASC|DESC) [COUNT <positive>] [STOREDIST]",
-  "2 GEORADIUS <geo> <place> <radius> <unit> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT <positive>] (ASC|DESC)",
-  "1 GEORADIUS_RO <geo> <place> <radius> <unit> [WITHCOORD] [WITHDIST] (ASC|DESC)",
+  "2 GEORADIUS <geo> <place> <radius> <unit> [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT <positive>] (ASC|DESC) => distance",
+  "1 GEORADIUS_RO <geo> <place> <radius> <unit> [WITHCOORD] [WITHDIST] (ASC|DESC) => distance",
   "2 GEORADIUSBYMEMBER <geo> <town> <radius> <unit> [COUNT <positive>] (ASC|DESC)",
   "1 GEORADIUSBYMEMBER_RO <geo> <town> <radius> <unit> (ASC|DESC)",
   "1 GEORADIUS <geo> <place> <radius> <unit> (STORE|STOREDIST) <geo>",

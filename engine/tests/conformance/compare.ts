@@ -49,6 +49,7 @@ try {
     onEpoch: report,
   });
   console.log(summary(result));
+  if (result.rounded > 0) console.log(`Stored distances that differed in their rounding alone: ${result.rounded}`);
   if (result.missing.length > 0) console.log(`Not there yet: ${result.missing.join(", ")}`);
   console.log(result.failures.length === 0 ? "Equal." : `${result.failures.length} differences.`);
   process.exitCode = result.failures.length > 0 ? 1 : 0;

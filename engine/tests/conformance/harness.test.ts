@@ -3,12 +3,13 @@ import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, aggregate, Decoder, scalar } from "./answer.ts";
 import { runCampaign } from "./campaign.ts";
+import { distancesKey, isSameDistance, levelDistances } from "./distances.ts";
 import { wrongTarget } from "./fake-server.ts";
 import { print } from "./print.ts";
 import { makeEpoch } from "./random.ts";
 import { redisMissing, startRedis } from "./redis-server.ts";
 import { differences } from "./replays.ts";
-import { type Rule, SORTED, SORTED_PAIRS, same, TYPE } from "./rules.ts";
+import { DISTANCE, EXACT, type Rule, SORTED, SORTED_PAIRS, same, TYPE } from "./rules.ts";
 import { openWire, realTarget, type Target } from "./target.ts";
 import { parseTranscript, TranscriptError } from "./transcript.ts";
 
@@ -58,9 +59,68 @@ describe("rules", () => {
     ["near enough", scalar(":", "100"), scalar(":", "104"), approx, true],
     ["too far", scalar(":", "100"), scalar(":", "106"), approx, false],
     ["no expiry is not near one", scalar(":", "-1"), scalar(":", "2"), approx, false],
+    ["a distance's last digit", array("a", "12.3456"), array("a", "12.3457"), DISTANCE, true],
+    ["a distance's last two digits", array("a", "12.3456"), array("a", "12.3458"), DISTANCE, false],
+    ["what is no distance", array("12.345"), array("12.346"), DISTANCE, false],
     ["the first word of an error", scalar("-", "ERR a"), scalar("-", "ERR b"), { kind: "error" }, true],
   ])("%s", (_, a, b, rule, equal) => {
     expect(same(a, b, rule)).toBe(equal);
+  });
+});
+
+describe("distances that are stored", () => {
+  const plain = (line: string) => ({ words: line.split(" "), rule: EXACT, mode: "plain" }) as const;
+
+  test.each<[string, string | undefined]>([
+    ["GEORADIUS g 0 0 1 km STOREDIST d", "d"],
+    ["georadiusbymember g a 1 km storedist d", "d"],
+    ["GEOSEARCHSTORE d g FROMMEMBER a BYRADIUS 1 km ASC STOREDIST", "d"],
+    ["GEOSEARCHSTORE d g FROMMEMBER a BYRADIUS 1 km ASC", undefined],
+    ["GEORADIUS g 0 0 1 km STORE d", undefined],
+    ["GEORADIUS g 0 0 1 km STOREDIST", undefined],
+    ["SET storedist d", undefined],
+  ])("%s: at %s", (line, key) => {
+    expect(distancesKey(plain(line))).toBe(key);
+  });
+
+  test.each<[string, string, boolean]>([
+    ["166.2741515696", "166.2741515696", true],
+    ["16384.000000000004", "16384", true],
+    ["2031.4371520571276", "2031.4371520571299", false],
+    ["0.1", "0.2", false],
+    ["0", "5e-324", false],
+    ["-1", "-1.0000000000000002", false],
+    ["", "1", false],
+  ])("%s and %s are the same distance: %s", (a, b, equal) => {
+    expect(isSameDistance(a, b)).toBe(equal);
+  });
+
+  /** A side that has these members and scores, and keeps what else it is told. */
+  function side(...texts: string[]) {
+    const told: string[] = [];
+    const call = async (...words: string[]) => {
+      if (words[0] !== "ZRANGE") told.push(words.join(" "));
+      return aggregate(
+        "*",
+        texts.map((text) => scalar("$", text)),
+      );
+    };
+    return { call, told };
+  }
+
+  test("are given Redis's rounding where nothing else differs, and counted", async () => {
+    const ours = side("a", "1", "b", "16384.000000000004", "c", "20000");
+    expect(await levelDistances("d", side("a", "1", "b", "16384", "c", "20000"), ours)).toBe(1);
+    expect(ours.told).toEqual(["ZADD d 16384 b"]);
+  });
+
+  test.each([
+    ["a member", side("a", "1", "x", "2")],
+    ["a score", side("a", "1", "b", "2.0001")],
+    ["their number", side("a", "1")],
+  ])("are left as they are where %s differs, for the comparison to find", async (_, ours) => {
+    expect(await levelDistances("d", side("a", "1", "b", "2"), ours)).toBe(0);
+    expect(ours.told).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@
 import { COMMANDS } from "./commands.ts";
 import { compile } from "./grammar.ts";
 import { Prng } from "./prng.ts";
-import { BLUR, EXACT, type Rule, SORTED, SORTED_PAIRS, TYPE } from "./rules.ts";
+import { BLUR, DISTANCE, EXACT, type Rule, SORTED, SORTED_PAIRS, TYPE } from "./rules.ts";
 import { BAD_WORDS, type Making } from "./words.ts";
 
 export interface Command {
@@ -53,6 +53,7 @@ function readRule(how: string): Rule {
   if (kind === "sorted") return SORTED;
   if (kind === "pairs") return SORTED_PAIRS;
   if (kind === "blur") return BLUR;
+  if (kind === "distance") return DISTANCE;
   if (kind === "approx") return { kind, by: Number(by) };
   if (kind === "type" || kind === "error" || kind === "any") return { kind };
   throw new Error(`unknown rule ${how}`);

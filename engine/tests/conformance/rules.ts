@@ -5,8 +5,10 @@ export type Rule =
   | { readonly kind: "exact" | "type" | "error" | "any" }
   /** Arrays, sets and maps at every depth as multisets; `pairs` keeps the elements of an array together in twos. */
   | { readonly kind: "sorted"; readonly pairs: boolean }
-  /** Times, idle times and figures of memory layout (XINFO, DEBUG OBJECT) do not count. */
+  /** Times, idle times, figures of memory layout (XINFO, DEBUG OBJECT) and who a client is (CLIENT LIST) do not count. */
   | { readonly kind: "blur" }
+  /** Numbers with four decimals, which is how distances are shown, may differ in the last. */
+  | { readonly kind: "distance" }
   /** Numbers, wherever they stand, within `by`. */
   | { readonly kind: "approx"; readonly by: number };
 
@@ -15,6 +17,7 @@ export const SORTED: Rule = { kind: "sorted", pairs: false };
 export const SORTED_PAIRS: Rule = { kind: "sorted", pairs: true };
 export const TYPE: Rule = { kind: "type" };
 export const BLUR: Rule = { kind: "blur" };
+export const DISTANCE: Rule = { kind: "distance" };
 
 export function same(a: Answer, b: Answer, rule: Rule): boolean {
   switch (rule.kind) {
@@ -30,6 +33,8 @@ export function same(a: Answer, b: Answer, rule: Rule): boolean {
       return isError(a) && isError(b) ? firstWord(a.text) === firstWord(b.text) : equal(a, b);
     case "blur":
       return equal(blurred(a), blurred(b));
+    case "distance":
+      return sameDistances(a, b);
     case "approx":
       return near(a, b, rule.by);
   }
@@ -64,6 +69,17 @@ function near(a: Answer, b: Answer, by: number): boolean {
   return true;
 }
 
+const FOUR_DECIMALS = /^\d+\.\d{4}$/;
+
+function sameDistances(a: Answer, b: Answer): boolean {
+  if (a.tag !== b.tag || a.items.length !== b.items.length) return false;
+  if (a.text !== b.text) {
+    if (!FOUR_DECIMALS.test(a.text) || !FOUR_DECIMALS.test(b.text)) return false;
+    if (Math.abs(Math.round(Number(a.text) * 10_000) - Math.round(Number(b.text) * 10_000)) > 1) return false;
+  }
+  return a.items.every((item, i) => sameDistances(item, b.items[i]!));
+}
+
 function sorted(answer: Answer, pairs: boolean): Answer {
   if (answer.items.length === 0) return answer;
   const items = answer.items.map((item) => sorted(item, pairs));
@@ -92,12 +108,17 @@ const BLURRED = new Set(["seen-time", "active-time", "idle", "inactive", "radix-
 /** What DEBUG OBJECT says of where a value lies, who shares it, and when it was used. */
 const PLACE_AND_TIME = /\b(Value at|refcount|lru|lru_seconds_idle):\S+/g;
 
+/** What CLIENT LIST says of who a client is, since when, and of the size of buffers that are laid out otherwise with us. */
+const CLIENT_PLACE_AND_TIME = / ?\b(id|addr|laddr|fd|age|idle|qbuf-free|rbs|rbp|tot-mem|redir|lib-name|lib-ver)=\S*/g;
+const CLIENT_LINE = /^(txt:)?id=\d+ addr=/;
+
 /** Blanks milliseconds since 1970 of this age, and the values behind names that depend on time or on memory layout. */
 function blurred(answer: Answer): Answer {
   if (answer.tag === ":") {
     const number = Number(answer.text);
     return number > 1.6e12 && number < 3e12 ? { ...answer, text: "time" } : answer;
   }
+  if (CLIENT_LINE.test(answer.text)) return { ...answer, text: answer.text.replace(CLIENT_PLACE_AND_TIME, "") };
   if (answer.tag === "+") return { ...answer, text: answer.text.replace(PLACE_AND_TIME, "$1:blurred") };
   if (answer.items.length === 0) return answer;
   const items = answer.items.map((item, i) => {

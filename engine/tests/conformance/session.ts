@@ -3,6 +3,7 @@
  * answers are in, so that both servers see one order. A client that blocks is left alone until its answer has come.
  */
 import { type Answer, BLOCKED } from "./answer.ts";
+import { distancesKey, levelDistances } from "./distances.ts";
 import { barrier, scanAll } from "./player.ts";
 import { commandLine } from "./print.ts";
 import type { Command, Unit } from "./random.ts";
@@ -33,6 +34,8 @@ export interface RunOptions {
   readonly log?: (line: string) => void;
   /** Gets every pair of answers. */
   readonly onAnswer?: (command: Command, real: Answer) => void;
+  /** Told how many stored distances differed in their rounding alone. */
+  readonly onRounded?: (count: number) => void;
 }
 
 interface Party {
@@ -42,6 +45,8 @@ interface Party {
   pending: Command | undefined;
   /** Rules of what MULTI has queued, in order; undefined outside. */
   queued: Rule[] | undefined;
+  /** Where the queued commands store distances. */
+  readonly distances: Set<string>;
 }
 
 export class Session {
@@ -92,7 +97,7 @@ export class Session {
   async #party(client: number): Promise<Party> {
     const known = this.#parties.get(client);
     if (known !== undefined) return known;
-    const party: Party = { ...(await this.#connect()), pending: undefined, queued: undefined };
+    const party: Party = { ...(await this.#connect()), pending: undefined, queued: undefined, distances: new Set() };
     this.#parties.set(client, party);
     if (this.#options.resp3?.includes(client)) {
       await Promise.all([party.real.call("HELLO", "3"), party.ours.call("HELLO", "3")]);
@@ -137,6 +142,7 @@ export class Session {
         const found = this.#compare(client, party, command, unit, real[i]!, ours[i]!);
         if (found !== undefined) return found;
       }
+      await this.#level(party);
       return undefined;
     };
     for (const [i, { commands }] of units.entries()) {
@@ -149,7 +155,14 @@ export class Session {
       for (const command of commands) {
         const unit = start + i;
         if (command.mode === "plain" && command.pauseMs === undefined) {
+          const key = distancesKey(command);
+          const before = key === undefined ? undefined : await flush();
+          if (before !== undefined) return before;
+          if (key !== undefined) party.distances.add(key);
           batch.push({ command, unit });
+          // What comes next must find the distances level.
+          const found = party.distances.size > 0 ? await flush() : undefined;
+          if (found !== undefined) return found;
           continue;
         }
         const found = (await flush()) ?? (await this.#special(client, party, command, unit));
@@ -185,6 +198,15 @@ export class Session {
     const found = this.#compare(client, party, command, unit, real, ours);
     if (found === undefined && real === BLOCKED) party.pending = command;
     return found;
+  }
+
+  /** After a command that stores distances, or the transaction that it is in: see distances.ts. */
+  async #level({ real, ours, queued, distances }: Party): Promise<void> {
+    if (queued !== undefined || distances.size === 0) return;
+    let rounded = 0;
+    for (const key of distances) rounded += await levelDistances(key, real, ours);
+    distances.clear();
+    if (rounded > 0) this.#options.onRounded?.(rounded);
   }
 
   async #barrier(): Promise<void> {

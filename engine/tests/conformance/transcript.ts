@@ -89,7 +89,8 @@ function parseDirectives(comment: string): Options {
       case "error":
       case "any":
       case "blur":
-        rule = { kind: words[i] as "type" | "error" | "any" | "blur" };
+      case "distance":
+        rule = { kind: words[i] as "type" | "error" | "any" | "blur" | "distance" };
         break;
       case "approx":
         if (!/^\d+(\.\d+)?$/.test(next)) return none;

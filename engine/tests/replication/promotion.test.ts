@@ -136,6 +136,36 @@ describe("promotion by hand", () => {
     }
   });
 
+  it("goes round in a circle at rest without a copy, once repl-ping-replica-period was made longer", async () => {
+    const servers = await family(2, { "repl-ping-replica-period": "1" });
+    const offset = async () => (await servers[0].info("replication")).master_repl_offset;
+    await servers[0].ask("SET", "k", "v");
+    const before = await offset();
+    await until("it pings", async () => (await offset()) !== before);
+    for (const server of servers) await server.ask("CONFIG", "SET", "repl-ping-replica-period", "3600");
+    await Promise.all([caughtUp(servers[0], servers[1]), caughtUp(servers[0], servers[2])]);
+    const copies = async () => {
+      let sum = 0;
+      for (const server of servers) sum += await server.number("sync_full");
+      return sum;
+    };
+    const atFirst = await copies();
+    for (const [from, to] of [
+      [0, 1],
+      [1, 2],
+      [2, 0],
+      [0, 2],
+    ] as const) {
+      await servers[to].ask("REPLICAOF", "NO", "ONE");
+      for (const server of servers) if (server !== servers[to]) await follow(server, servers[to].port);
+      await Promise.all(
+        servers.filter((server) => server !== servers[to]).map((server) => caughtUp(servers[to], server)),
+      );
+      expect(await roleOf(servers[from])).toBe("slave");
+    }
+    expect(await copies()).toBe(atFirst);
+  });
+
   it("does not keep a history that has split: an old primary that wrote on is copied anew", async () => {
     const [a, b] = await family(1, QUIET);
     await a.ask("SET", "shared", "yes");

@@ -228,6 +228,32 @@ describe("who may write", () => {
     }
   });
 
+  it("a transaction on a replica is refused when its primary was lost after it was queued", async () => {
+    const [replica] = replicas;
+    await primary.ask("SET", "old", "data");
+    await caughtUp(primary, replica);
+    const wire = await replica.wire();
+    expect((await wire.pipeline([["MULTI"], ["GET", "old"], ["PING"]])).map(({ text }) => text)).toEqual([
+      "OK",
+      "QUEUED",
+      "QUEUED",
+    ]);
+    links[0].refuse();
+    await until("the link is down", async () => (await replica.info()).master_link_status === "down");
+    await replica.ask("CONFIG", "SET", "replica-serve-stale-data", "no");
+    expect((await wire.call("EXEC")).text).toBe(
+      "EXECABORT Transaction discarded because of: MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+    );
+    expect((await wire.call("EXEC")).text).toBe("ERR EXEC without MULTI");
+    // What does not read the data is answered, queued or not.
+    const [, , echoed] = await wire.pipeline([["MULTI"], ["ECHO", "word"], ["EXEC"]]);
+    expect(echoed!.items.map(({ text }) => text)).toEqual(["word"]);
+    await replica.ask("CONFIG", "SET", "replica-serve-stale-data", "yes");
+    links[0].restore();
+    await linkUp(replica);
+    await wire.close();
+  });
+
   it("a replica without its primary answers from old data, or not at all, as it is told", async () => {
     const [replica] = replicas;
     await primary.ask("SET", "old", "data");

@@ -348,6 +348,39 @@ describe("a restart of the primary", () => {
     expect(await primary.number("sync_partial_ok")).toBe(1);
   });
 
+  it("whose keys expired meanwhile removes them from the replicas by the stream, which goes on", async () => {
+    const [primary, replica] = await start(["ours", "ours"]);
+    await follow(replica, primary.port);
+    // They must still be there when the snapshot is written.
+    await primary.ask("DEBUG", "SET-ACTIVE-EXPIRE", "0");
+    const wire = await primary.wire();
+    for (let db = 0; db < 16; db++) {
+      await wire.pipeline([
+        ["SELECT", String(db)],
+        ...Array.from({ length: 64 }, (_, i) => ["SET", `short:${i}`, "lived", "PX", "20"]),
+      ]);
+    }
+    await wire.call("SET", "stays", "yes");
+    await wire.close();
+    const now = async () => Number((await primary.call("TIME")).items[0]!.text);
+    const written = await now();
+    await until("their time has come", async () => (await now()) > written + 1);
+    await caughtUp(primary, replica);
+    const keysOf = async (server: Server) =>
+      Object.entries(await server.info("keyspace")).map(([db, line]) => `${db} ${/keys=\d+/.exec(line)?.[0]}`);
+    expect(await keysOf(replica)).toHaveLength(16);
+    await primary.call("SHUTDOWN", "SAVE");
+    await until("it is gone", () => !primary.running);
+    await primary.restart();
+    await linkUp(replica);
+    await caughtUp(primary, replica);
+    expect(await keysOf(primary)).toEqual(["db15 keys=1"]);
+    expect(await keysOf(replica)).toEqual(["db15 keys=1"]);
+    expect(await primary.number("sync_full")).toBe(0);
+    expect(await primary.number("sync_partial_ok")).toBe(1);
+    await expectSame(primary, replica);
+  });
+
   it("with -9 and without files empties the replica with it: a primary is believed", async () => {
     const [primary, replica] = await start(["ours", "ours"]);
     await follow(replica, primary.port);

@@ -18,11 +18,15 @@ function exec(client: Client): Reply {
   client.discard();
   if (aborted) throw EXECABORT;
   if (broken) return NIL_ARRAY;
+  const replies: Reply[] = [];
   client.inTransaction = true;
+  client.transaction = { queue, replies };
   try {
-    return queue.map((queued) => runQueued(client, queued));
+    for (const queued of queue) replies.push(runQueued(client, queued));
+    return replies;
   } finally {
     client.inTransaction = false;
+    client.transaction = null;
   }
 }
 

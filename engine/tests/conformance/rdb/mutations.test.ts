@@ -90,6 +90,34 @@ function survives(run: () => void, input: Buffer): boolean {
   }
 }
 
+/** What is said to a key of a type whose payload was damaged: reads of all of it, and changes in every place. */
+const TRAFFIC: Readonly<Record<string, string>> = {
+  string:
+    "GET k|STRLEN k|GETRANGE k 0 -1|APPEND k x|SETRANGE k 3 yy|BITCOUNT k|PFCOUNT k|PFADD k a|INCR k|INCRBYFLOAT k 1",
+  list:
+    "LLEN k|LRANGE k 0 -1|LINDEX k 1|LINDEX k -1|LPOS k a|LINSERT k BEFORE a b|LPUSH k x|RPUSH k y|LSET k 0 z|LREM k 0 a|" +
+    "LTRIM k 0 100|LMOVE k k LEFT RIGHT|SORT k ALPHA|LPOP k|RPOP k 3",
+  set:
+    "SCARD k|SMEMBERS k|SISMEMBER k a|SRANDMEMBER k -5|SADD k 1 x|SSCAN k 0|SINTER k k|SUNIONSTORE k2 k k|SREM k a|" +
+    "SMOVE k k2 x|SPOP k 2",
+  zset:
+    "ZCARD k|ZRANGE k 0 -1 WITHSCORES|ZRANGEBYSCORE k -inf +inf|ZRANGEBYLEX k - +|ZRANK k a|ZCOUNT k -1 1|ZSCAN k 0|" +
+    "ZADD k 1.5 x|ZINCRBY k 2 x|ZRANDMEMBER k -5 WITHSCORES|ZUNIONSTORE k2 1 k|ZREM k a|ZPOPMIN k|ZREMRANGEBYRANK k 1 3",
+  hash:
+    "HLEN k|HGETALL k|HKEYS k|HGET k a|HRANDFIELD k -5 WITHVALUES|HSCAN k 0|HSET k a 1 x y|HINCRBY k n 1|HSTRLEN k a|" +
+    "HDEL k a x",
+  stream:
+    "XLEN k|XRANGE k - +|XREVRANGE k + - COUNT 5|XINFO STREAM k FULL|XINFO GROUPS k|XADD k * a b|XREAD STREAMS k 0|" +
+    "XGROUP CREATE k g 0|XREADGROUP GROUP g c COUNT 3 STREAMS k >|XPENDING k g|XAUTOCLAIM k g c 0 0|XTRIM k MAXLEN 3|" +
+    "XDEL k 1-1|XSETID k 99999999999999-0",
+};
+
+/** What is said to a key of any type. */
+const ANY =
+  "OBJECT ENCODING k|OBJECT FREQ k|MEMORY USAGE k|DEBUG OBJECT k|DEBUG DIGEST-VALUE k|DUMP k|COPY k copy REPLACE|EXPIRE k 100";
+
+const commandsOf = (text: string) => text.split("|").map((line) => line.split(" "));
+
 describe("damage", () => {
   let payloads: Buffer[];
   let file: Buffer;
@@ -135,6 +163,45 @@ describe("damage", () => {
     console.log(`${COUNT} damaged payloads: ${loaded} loaded, ${COUNT - loaded} refused`);
     expect(loaded).toBeGreaterThan(0);
   });
+
+  test.each(["no", "yes"])(
+    "of payloads that are restored without a look at their checksum, sanitize-dump-payload %s, leaves values that every command can use",
+    async (sanitize) => {
+      const engine = await EmbeddedEngine.open({ config: { "enable-debug-command": "yes" } });
+      const faults: string[] = [];
+      const wire = await openWire((await engine.listen({ host: "127.0.0.1", port: 0 })).port);
+      await wire.pipeline([
+        ["CONFIG", "SET", "sanitize-dump-payload", sanitize],
+        ["DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "1"],
+      ]);
+      const prng = new Prng(SEED, sanitize === "yes" ? 5 : 6);
+      const count = Math.ceil(COUNT / 10);
+      let restored = 0;
+      for (let i = 0; i < count; i++) {
+        const input = damaged(prng.pick(payloads), payloads, prng);
+        const given = input.toString("latin1");
+        engine.core.onError = (error, command) =>
+          void faults.push(`${command}: ${error} on ${input.toString("hex").slice(0, 2000)}`);
+        const [answer, type] = await wire.pipeline([
+          ["RESTORE", "k", "0", given, "REPLACE"],
+          ["TYPE", "k"],
+        ]);
+        if (answer!.text === "OK") {
+          restored++;
+          const said = [...commandsOf(ANY), ...commandsOf(TRAFFIC[type!.text]!), ...commandsOf(ANY)];
+          const answers = await wire.pipeline(said);
+          expect(answers.map(({ tag }) => tag)).not.toContain("closed");
+        }
+        expect((await wire.call("FLUSHALL")).text).toBe("OK");
+      }
+      console.log(`${count} damaged payloads without checksum: ${restored} restored`);
+      expect(faults).toEqual([]);
+      expect(restored).toBeGreaterThan(0);
+      expect(restored).toBeLessThan(count);
+      await wire.close();
+      await engine.close();
+    },
+  );
 
   test("of bits of payloads is noticed always by the checksum", () => {
     const prng = new Prng(SEED, 2);

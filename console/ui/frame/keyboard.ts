@@ -1,6 +1,7 @@
-/** The keyboard of the whole page: `/`, `?`, ⌘K, and `g` or `e` with a letter; nothing while somebody types or a dialog is open. */
+/** The keyboard of the whole page: `/`, `?`, ⌘K, ⌘Z, and `g` or `e` with a letter; nothing while somebody types or a dialog is open. */
 import { useLayoutEffect, useRef } from "react";
 import { go } from "../router.ts";
+import { undoLast } from "../undo.tsx";
 import { EXAMPLE_VIEWS, OPERATE_VIEWS, type View } from "./views.ts";
 
 /** What is typed into; an editor may stand in a shadow root, of which the event's own target knows nothing. */
@@ -29,6 +30,10 @@ export function useKeyboard(keys: Keys): void {
       if ((event.ctrlKey || event.metaKey) && event.key === "k" && !isDialogOpen) {
         event.preventDefault();
         return latest.current.palette();
+      }
+      if ((event.ctrlKey || event.metaKey) && event.key === "z" && !isDialogOpen && !isField(target)) {
+        if (undoLast()) event.preventDefault();
+        return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isField(target) || isDialogOpen) return;
       if (going) {

@@ -86,7 +86,10 @@ export function Configuration() {
                     <Row
                       directive={directive}
                       save={(value) =>
-                        actions.run(() => act("PUT", `/api/config/${encodeURIComponent(directive.name)}`, { value }))
+                        actions.run(
+                          () => act("PUT", `/api/config/${encodeURIComponent(directive.name)}`, { value }),
+                          `Set ${directive.name}.`,
+                        )
                       }
                     />
                   ),

@@ -11,6 +11,7 @@ import { act, type Failure, get } from "../../api.ts";
 import { number, sendable } from "../../format.ts";
 import { useRecoveries } from "../../live.ts";
 import { Empty, Head, Loading, Trouble } from "../../parts.tsx";
+import { useUndone } from "../../undo.tsx";
 import { filterIn, KeyFilters } from "./key-filters.tsx";
 import { KeyList } from "./key-list.tsx";
 import { KeyPane } from "./key-pane.tsx";
@@ -179,6 +180,10 @@ export function Keys() {
     if (filter.needsScan || survey.progress !== null) survey.again();
     if (!filter.needsScan) listed.reload();
   };
+  const undone = useUndone();
+  useEffect(() => {
+    if (undone > 0) reload();
+  }, [undone]);
   const isLoading = filter.needsScan ? survey.isRunning : listed.state === "loading";
   const isEmpty = rows.length === 0 && !isLoading && (filter.needsScan || listed.cursor === "0");
   const note = isLoading
@@ -323,7 +328,7 @@ export function Keys() {
             open={open}
             current={current}
             chosen={isSelecting && !isAllChosen ? chosen : null}
-            hrefOf={(id) => address.href({ key: id, as: null, search: null, element: null, dialog: null })}
+            hrefOf={(id) => address.href({ key: id, as: null, search: null, element: null, dialog: null, do: null })}
             toggle={toggle}
             choose={(id) => setChosen(toggled(chosen, id))}
             narrow={(match) => address.go({ match })}

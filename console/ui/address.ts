@@ -32,6 +32,12 @@ export function changeAddress(changes: Changes): void {
   location.hash = changed(changes).slice(1);
 }
 
+/** A text of the address that somebody types: what it is, and what changes it. */
+export function useTyped(name: string): readonly [string, (typed: string) => void] {
+  const address = useAddress();
+  return [address.get(name), (typed) => address.replace({ [name]: typed })];
+}
+
 export function useAddress(): Address {
   const { query } = usePlace();
   return useMemo(

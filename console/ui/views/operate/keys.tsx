@@ -6,6 +6,7 @@ import "../../keys.css";
 import { IconChecks, IconDownload, IconKey, IconPlus, IconRefresh, IconUpload } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { KeyFacts } from "../../../src/operate/keys.ts";
+import { ActButton } from "../../acting.tsx";
 import { useAddress } from "../../address.ts";
 import { act, type Failure, get } from "../../api.ts";
 import { number, sendable } from "../../format.ts";
@@ -213,7 +214,7 @@ export function Keys() {
           <button type="button" className="icon" aria-label="Reload" title="Reload" onClick={reload}>
             <IconRefresh {...ICON} />
           </button>
-          <button
+          <ActButton
             data-acts="operator"
             type="button"
             className="icon"
@@ -222,7 +223,7 @@ export function Keys() {
             onClick={() => address.go({ dialog: "import" })}
           >
             <IconUpload {...ICON} />
-          </button>
+          </ActButton>
           <button
             type="button"
             className="icon"
@@ -240,14 +241,14 @@ export function Keys() {
           >
             <IconChecks {...ICON} /> Select
           </button>
-          <button
+          <ActButton
             data-acts="operator"
             type="button"
             className="main with-icon"
             onClick={() => address.go({ dialog: "new" })}
           >
             <IconPlus {...ICON} /> New key
-          </button>
+          </ActButton>
         </Head>
         <KeyFilters address={address} problem={filter.problem} />
         {isSelecting && (
@@ -288,7 +289,7 @@ export function Keys() {
             )}
             <span className="gap" />
             {BULK.map((action) => (
-              <button
+              <ActButton
                 data-acts="operator"
                 key={action}
                 type="button"
@@ -297,7 +298,7 @@ export function Keys() {
                 onClick={() => address.go({ dialog: action })}
               >
                 {BULK_TITLES[action]} …
-              </button>
+              </ActButton>
             ))}
           </div>
         )}
@@ -310,9 +311,9 @@ export function Keys() {
             icon={IconKey}
             action={
               filter.isEmpty ? (
-                <button data-acts="operator" type="button" onClick={() => address.go({ dialog: "new" })}>
+                <ActButton data-acts="operator" type="button" onClick={() => address.go({ dialog: "new" })}>
                   Create key
-                </button>
+                </ActButton>
               ) : (
                 <a href="#/keys">Show all keys</a>
               )

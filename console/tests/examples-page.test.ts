@@ -79,21 +79,35 @@ describe.runIf(hasBrowser)("the examples", () => {
     // What axe-core looks at does not depend on the store behind it.
     test.runIf(name === "our store")("axe-core finds nothing to object to in their looks, light and dark", async () => {
       const { page } = screen;
-      // These samples are made at once; the other examples are looked at while they are empty.
-      for (const example of ["news", "shop", "marketplace"])
-        await served.send("POST", `/api/examples/${example}/sample`);
+      for (const example of EXAMPLES) await served.send("POST", `/api/examples/${example.name}/sample`);
+      const states = async () =>
+        (await served.get("/api/examples")).body.examples.map(
+          (each: { sample: { state: string } }) => each.sample.state,
+        );
+      await expect.poll(states, { timeout: 3 * PATIENCE_MS }).toEqual(EXAMPLES.map(() => "present"));
       for (const example of EXAMPLES) {
         await page.goto(`${served.url}/#/examples/${example.name}`);
         await page.locator("h1", { hasText: example.title }).waitFor();
         await page.locator(".request").first().waitFor();
+        await expect.poll(() => page.locator(".loading, .example-loading").count()).toBe(0);
+        expect(await page.locator(".sample-make").count(), `${example.name} is filled`).toBe(1);
         expect(await violations(page), example.name).toEqual([]);
+        // People who speak to their computer say what they see.
+        const unspoken = await page.locator("main :is(button, a)[aria-label]").evaluateAll((all) =>
+          all.flatMap((each) => {
+            const [label, seen] = [each.getAttribute("aria-label")!, each.textContent!.trim()];
+            return /\w{2}/.test(seen) && !label.toLowerCase().includes(seen.toLowerCase()) ? [`${seen}: ${label}`] : [];
+          }),
+        );
+        expect(unspoken, `${example.name}: visible labels and accessible names`).toEqual([]);
         await page.setViewportSize(NARROW);
         await page.emulateMedia({ colorScheme: "dark" });
         expect(await violations(page), `${example.name}, dark`).toEqual([]);
         await page.emulateMedia({ colorScheme: "light" });
         await page.setViewportSize(WIDE);
       }
-      for (const example of ["shop", "marketplace"]) await served.send("DELETE", `/api/examples/${example}/sample`);
+      for (const { name } of EXAMPLES.filter((each) => each.name !== "news"))
+        await served.send("DELETE", `/api/examples/${name}/sample`);
     });
 
     test("the data of one example is removed after a question, for everybody who looks", async () => {

@@ -132,6 +132,22 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("und
     expect(await put({ key: "k", action: "removeMember", value: "b" })).toEqual({ answer: 0, gone: false, undo: null });
   });
 
+  test("a value is not changed over what somebody else has written since it was shown", async () => {
+    const send = (body: object) => api.send("PUT", "/api/key", { key: "k", ...body });
+    const digestOf = async (query: string) => (await api.get(`/api/key/value?key=k&as=auto&${query}`)).body.digest;
+    await call("HSET", "k", "f", "old");
+    const body = { action: "setField", field: "f", value: "new", digest: await digestOf("field=f") };
+    await call("HSET", "k", "f", "other");
+    expect(await send(body)).toMatchObject(refused);
+    await call("DEL", "k");
+    expect(await send(body)).toMatchObject(refused);
+    expect(await call("EXISTS", "k")).toBe(0);
+    await call("SET", "k", "old");
+    const set = { action: "set", value: "new", digest: await digestOf("") };
+    expect(await send(set)).toMatchObject({ status: 200 });
+    expect(await send(set)).toMatchObject(refused);
+  });
+
   test("bytes come back as they were", async () => {
     await call("SET", BYTES, BYTES);
     const key = `base64:${BYTES.toString("base64")}`;

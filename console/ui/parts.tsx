@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Value } from "../src/values.ts";
 import { ActButton, acting } from "./acting.tsx";
 import type { Failure } from "./api.ts";
+import { useFocusBack } from "./focus.ts";
 import { isText, pretty, shown } from "./format.ts";
 import type { Loaded } from "./load.ts";
 import { toast, toastUndo, type Undoable } from "./undo.tsx";
@@ -164,8 +165,9 @@ interface DialogProps {
 
 const WIDTHS = { md: 560, lg: 820 } as const;
 
-/** A dialog that keeps the keyboard while it is open. The field with `data-autofocus`, or the first one, has the focus. */
+/** A dialog that keeps the keyboard while it is open. The field with `data-autofocus`, or the first one, has the focus, which goes back afterwards. */
 export function Dialog({ title, close, size = "md", children }: DialogProps) {
+  useFocusBack();
   return (
     <Modal
       opened

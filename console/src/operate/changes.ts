@@ -32,6 +32,10 @@ const COMMON = `
     local bytes = redis.pcall("MEMORY", "USAGE", key)
     return type(bytes) ~= "number" or bytes > ${MOST_UNDO_BYTES}
   end
+  local function isOther(old, expected)
+    return expected ~= "" and (not old or redis.sha1hex(old) ~= expected)
+  end
+  local function conflict() return redis.error_reply("CHANGED meanwhile") end
   local function digest() return redis.sha1hex(redis.call("DUMP", key)) end
 `;
 
@@ -66,6 +70,7 @@ const CHANGES = {
     there: `
       local isFine = redis.call("STRLEN", key) <= ${MOST_UNDO_BYTES}
       local old = isFine and redis.call("GET", key)
+      if isOther(old, ARGV[2]) then return conflict() end
       answer = redis.call("SET", key, ARGV[1], "KEEPTTL")
       if isFine then kept = { ARGV[1], old and 1 or 0, old or "" } end
     `,
@@ -78,6 +83,7 @@ const CHANGES = {
     there: `
       local isFine = redis.call("HSTRLEN", key, ARGV[1]) <= ${MOST_UNDO_BYTES}
       local old = isFine and redis.call("HGET", key, ARGV[1])
+      if isOther(old, ARGV[3]) then return conflict() end
       ${FIELD_DEADLINE}
       answer = redis.call("HSET", key, ARGV[1], ARGV[2])
       if isFine then kept = { ARGV[1], ARGV[2], old and 1 or 0, old or "", untilMs } end
@@ -105,6 +111,7 @@ const CHANGES = {
   setIndex: {
     there: `
       local old = redis.call("LINDEX", key, ARGV[1])
+      if isOther(old, ARGV[3]) then return conflict() end
       answer = redis.call("LSET", key, ARGV[1], ARGV[2])
       kept = { ARGV[1], ARGV[2], old, redis.call("LLEN", key) }
     `,
@@ -168,6 +175,7 @@ const CHANGES = {
   setScore: {
     there: `
       local old = redis.call("ZSCORE", key, ARGV[1])
+      if isOther(old, ARGV[3]) then return conflict() end
       answer = redis.call("ZADD", key, ARGV[2], ARGV[1])
       kept = { ARGV[1], redis.call("ZSCORE", key, ARGV[1]), old and 1 or 0, old or "" }
     `,
@@ -244,6 +252,8 @@ export function refuseUndo(why: string): never {
 /** Servers add to errors of scripts where in the script they arose, which says nothing to people. */
 function plain(error: unknown): unknown {
   if (!(error instanceof ServerError)) return error;
+  if (error.code === "CHANGED")
+    return new Problem(409, "CHANGED", "somebody has changed this meanwhile; look at it again before you change it");
   const message = error.message.replace(/\s*script: [0-9a-f]{40}, on @?user_script.*$/s, "");
   return new Problem(422, error.code, message);
 }

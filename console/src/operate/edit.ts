@@ -44,6 +44,7 @@ interface Edit {
   readonly pairs?: string[][] | undefined;
   readonly as?: Written | undefined;
   readonly shown?: string | undefined;
+  readonly digest?: string | undefined;
 }
 
 const need = <T>(what: string, value: T | undefined): T => {
@@ -79,18 +80,19 @@ function commandOf(edit: Edit, action: Adding, given: Word | undefined): Word[] 
 function argumentsOf(edit: Edit, given: Word | undefined): Word[] {
   const field = () => wordOf(need("a field", edit.field));
   const value = () => need("a value", given);
+  const expected = edit.digest ?? "";
   const by: Partial<Record<Action, () => Word[]>> = {
-    set: () => [value()],
-    setIndex: () => [need("an index", edit.index), value()],
+    set: () => [value(), expected],
+    setIndex: () => [need("an index", edit.index), value(), expected],
     removeIndex: () => [
       need("an index", edit.index),
       wordOf(need("the value that is shown", edit.value)),
       `cinnabar:removed:${randomUUID()}`,
     ],
     removeMember: () => [value()],
-    setField: () => [field(), value()],
+    setField: () => [field(), value(), expected],
     removeField: () => [field()],
-    setScore: () => [field(), score(need("a value", edit.value))],
+    setScore: () => [field(), score(need("a value", edit.value)), expected],
     removeEntry: () => [field()],
   };
   return by[edit.action]!();
@@ -248,8 +250,13 @@ export const EDIT_ROUTES: readonly Route[] = [
           "The form in which `value` was typed, or into which it is compressed; else it is as names are.",
         ),
         shown: WORD,
+        digest: string({
+          pattern: "^[0-9a-f]{40}$",
+          description:
+            "SHA-1 of what is replaced, of a score of its text: it is refused where something else is there.",
+        }),
       },
-      ["field", "value", "index", "pairs", "as", "shown"],
+      ["field", "value", "index", "pairs", "as", "shown", "digest"],
     ),
     answers: "The store's answer, and what undoes it.",
     answer: object({ answer: VALUE, undo: UNDO, gone: boolean("Whether the key went with its last element.") }),

@@ -80,6 +80,8 @@ function FormDialog({ form, close, done }: { form: Form; close: () => void; done
 }
 
 export interface Edited extends Undoable {
+  /** How many were removed. */
+  readonly answer: Value;
   /** Whether the key went with its last element. */
   readonly gone: boolean;
 }
@@ -127,21 +129,29 @@ export function placeOf(key: string, type: string, row: Value[]): ValueAt {
   return type === "stream" ? { key, id: word(row[0]) } : { key, field: word(row[0]) };
 }
 
+/** Undefined where the browser has none: it has it for secure origins only. */
+async function sha1(text: string): Promise<string | undefined> {
+  if (crypto.subtle === undefined) return undefined;
+  const bytes = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text));
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** Changing the element of a row. */
 async function changeForm(key: string, type: string, row: Value[]): Promise<Form> {
   if (type === "zset") {
+    const digest = await sha1(word(row[1]));
     return {
       title: `Score of ${word(row[0])}`,
       fields: [{ name: "value", label: "Score", value: word(row[1]) }],
-      send: (values) => edit(key, { action: "setScore", field: word(row[0]), ...values }),
+      send: (values) => edit(key, { action: "setScore", field: word(row[0]), digest, ...values }),
     };
   }
-  const { as, ...draft } = await draftOf(placeOf(key, type, row));
+  const { as, digest, ...draft } = await draftOf(placeOf(key, type, row));
   const action = type === "hash" ? { action: "setField", field: word(row[0]) } : { action: "setIndex", index: row[0] };
   return {
     title: type === "hash" ? `Field ${word(row[0])}` : `Item ${String(row[0])}`,
     fields: [{ name: "value", label: "Value", long: true, ...draft }],
-    send: ({ value = "" }) => edit(key, { ...action, value, as }),
+    send: ({ value = "" }) => edit(key, { ...action, value, as, digest }),
   };
 }
 
@@ -226,11 +236,11 @@ function follow(from: string, to: string): void {
 
 /** The whole text of a string, in the form that was chosen. */
 async function textForm(name: string, chosen: string): Promise<Form> {
-  const { as, ...draft } = await draftOf({ key: name }, chosen);
+  const { as, digest, ...draft } = await draftOf({ key: name }, chosen);
   return {
     title: "Value",
     fields: [{ name: "value", label: "Value", long: true, ...draft }],
-    send: ({ value = "" }) => edit(name, { action: "set", value, as }),
+    send: ({ value = "" }) => edit(name, { action: "set", value, as, digest }),
   };
 }
 

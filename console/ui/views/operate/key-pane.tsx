@@ -282,8 +282,12 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
   const wanted = address.get("do");
   const open = (change: string) => address.go({ do: change });
   const close = () => changeAddress({ do: null });
-  const said = (answer: Edited) =>
-    answer.gone ? "Element removed. It was the last one, so the key is deleted too." : "Element removed.";
+  const said = ({ answer, gone }: Edited) =>
+    answer === 0
+      ? "It was gone already: somebody else has removed it."
+      : gone
+        ? "Element removed. It was the last one, so the key is deleted too."
+        : "Element removed.";
   const remove = (row: Value[]) =>
     actions.run(() => removal(name, view.type, row, isCut(view, row)), said).then((done) => done && changed());
   const deletion = {

@@ -173,19 +173,20 @@ describePages(
 
       test.each(["one password", "names"])("where somebody signs in with %s, light and dark", async (what) => {
         const { backend, served, page } = opened();
+        const context = await page.context().browser()!.newContext({ viewport: WIDE });
         const users = [{ name: "ann", role: "admin" as const, password: "pw" }];
         const locked = await serve(backend.store, {
           page: served.page!,
           ...(what === "names" ? { users } : { password: "pw" }),
         });
-        const other = await page.context().newPage();
+        const other = await context.newPage();
         for (const colorScheme of ["light", "dark"] as const) {
           await other.emulateMedia({ colorScheme });
           await other.goto(locked.url);
           await other.getByRole("button", { name: "Sign in" }).waitFor();
           expect(await violations(other), colorScheme).toEqual([]);
         }
-        await other.close();
+        await context.close();
         await locked.console.close();
       });
 

@@ -152,6 +152,7 @@ export function Palette({ close, help, leave }: Props) {
       highlightQuery
       nothingFound="Nothing has that in its name."
       transitionProps={{ duration: 0 }}
+      attributes={{ content: { "aria-label": "Command palette" } }}
       searchProps={{
         leftSection: <IconSearch size={18} stroke={1.6} />,
         placeholder: "Pages, keys, queues, actions",

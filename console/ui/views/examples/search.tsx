@@ -103,7 +103,7 @@ function Package({ hit, actions, edit }: { hit: Hit; actions: Actions; edit: (hi
           type="button"
           className="small"
           data-row
-          aria-label={`Vote for ${id}`}
+          aria-label={`${number(document?.votes ?? 0)} votes, vote for ${id}`}
           onClick={() => actions.run(() => act("POST", `${path}/vote`))}
         >
           ▲ {number(document?.votes ?? 0)}

@@ -78,21 +78,26 @@ const PAGES: Readonly<Record<string, string>> = {
   "not-found": "nowhere",
 };
 
-/** What takes more than an address. They are shot if `job`, `palette` or `sign-in` is chosen, as pages are. */
-const MOMENTS: Readonly<Record<string, (tab: Page, served: Served) => Promise<void>>> = {
+/** What takes more than an address, by names that are chosen as those of pages are. Answers whether there is anything to see. */
+const MOMENTS: Readonly<Record<string, (tab: Page, served: Served) => Promise<boolean>>> = {
   job: async (tab, { url, get }) => {
     const { body } = await get("/api/queues/mails/jobs?state=dead&shards=1");
     const [job] = body.items ?? body.jobs ?? [];
-    if (job === undefined) return;
+    if (job === undefined) return false;
     await tab.goto(`${url}/?job#/queues?${new URLSearchParams({ name: "mails", shards: "1", job: job.id })}`);
     await tab.getByRole("list", { name: "What happened" }).waitFor();
+    return true;
   },
   palette: async (tab, { url }) => {
     await tab.goto(`${url}/?palette#/keys`);
     await tab.locator("main h1").waitFor();
     await tab.keyboard.press("Control+k");
-    await tab.getByLabel("Find pages, keys, queues and actions").fill("us");
-    await tab.locator(".mantine-Spotlight-action, [data-selected]").first().waitFor();
+    const found = tab.waitForResponse(/\/api\/keys\?match=/);
+    await tab.getByLabel("Find pages, keys, queues and actions").fill("user:1");
+    await found;
+    const nothing = tab.getByText("Nothing has that in its name.");
+    await tab.locator(".mantine-Spotlight-action").or(nothing).first().waitFor();
+    return true;
   },
   "sign-in": async (tab, { page }) => {
     const own = await open();
@@ -101,6 +106,7 @@ const MOMENTS: Readonly<Record<string, (tab: Page, served: Served) => Promise<vo
     await tab.getByRole("button", { name: "Sign in" }).waitFor();
     await locked.console.close();
     await own.close();
+    return true;
   },
 };
 
@@ -132,17 +138,25 @@ async function fillKeys(store: Store): Promise<void> {
   await store.call("XADD", "events:orders", "*", "order", "17", "state", "paid");
   await store.call("CONFIG", "SET", "slowlog-log-slower-than", 0);
   await store.call("SORT", "feed:latest", "ALPHA");
-  await store.call("CONFIG", "SET", "slowlog-log-slower-than", 10_000);
+  // What the machine makes slow that takes the pictures is none of the store's.
+  await store.call("CONFIG", "SET", "slowlog-log-slower-than", 1_000_000);
 }
 
 async function fillQueue(store: Store): Promise<void> {
-  const queue = new Queue<unknown, unknown>(store, "mails", { defaults: { attempts: 1 } });
+  const queue = new Queue<unknown, unknown>(store, "mails", { defaults: { attempts: 2, backoff: 1 } });
   await queue.configure({ keepDone: 100 });
   await queue.schedule("digest", { cron: "0 7 * * 1-5", timeZone: "Europe/Rome" }, { to: "all" });
-  const worker = new Worker(queue, async ({ data }) => {
-    if ((data as { to: string }).to.startsWith("nobody")) throw new Error("550 no such mailbox");
-    return { sent: true };
-  }).start();
+  const worker = new Worker(
+    queue,
+    async ({ data, attempt }, { log, progress }) => {
+      const { to } = data as { to: string };
+      await log(`attempt ${attempt}: connecting to mx.example.org`);
+      await progress({ percent: 40 });
+      if (to.startsWith("nobody")) throw new Error(`550 no such mailbox: ${to}@example.org`);
+      return { sent: true };
+    },
+    { name: "mailer-1" },
+  ).start();
   const jobs = [];
   for (const to of ["ann", "ben", "cem", "nobody", "nobody else"]) jobs.push(await queue.add({ to, subject: "Hello" }));
   for (const { id } of jobs) await queue.waitFor(id, { timeoutMs: 30_000 });
@@ -194,8 +208,8 @@ function keepBusy(store: Store): () => Promise<void> {
       const many = Math.round(150 + 100 * Math.sin(nth / 25) + 60 * Math.random());
       const commands = Array.from({ length: many }, (_, at) =>
         at % 3 === 0
-          ? ["SET", `visit:${nth % 200}:${at}`, "x".repeat(40), "EX", 60]
-          : ["GET", `visit:${nth % 220}:${at}`],
+          ? ["SET", `visit:${at % 60}`, "x".repeat(200 + at), "EX", 600]
+          : ["GET", `visit:${(at * 3 + nth) % 66}`],
       );
       await store.pipeline(commands);
       await new Promise((resolve) => setTimeout(resolve, 200));
@@ -243,7 +257,7 @@ async function shootAll(label: string, fill: (store: Store) => Promise<void>, pa
           await tab.screenshot({ path: join(into, `${name}-${label}-${size}-${colorScheme}.png`) });
         }
         for (const [name, arrange] of SHOT_MOMENTS) {
-          await arrange(tab, served);
+          if (!(await arrange(tab, served))) continue;
           await tab.screenshot({ path: join(into, `${name}-${label}-${size}-${colorScheme}.png`) });
         }
         await context.close();

@@ -51,6 +51,8 @@ export interface Route<Q = unknown, B = unknown, P = unknown> {
   readonly reads?: true;
   /** The commands in a body, where it has any: each is held against the role of who asks, and noted if it changes something. */
   readonly commandsOf?: (body: unknown) => readonly (readonly string[])[];
+  /** What the audit log says of a body that does not say by itself what it is about. */
+  readonly tells?: (body: unknown) => Readonly<Record<string, unknown>>;
   run(context: Context, input: Input<Q, B, P>): unknown;
 }
 

@@ -319,7 +319,11 @@ async function note(route: Route, request: FastifyRequest, reply: FastifyReply, 
   const entry: Omit<AuditEntry, "action" | "target"> = { ...entryOf(request, user, store), outcome, status };
   if (route.commandsOf === undefined) {
     const action = `${route.method} ${route.url}`;
-    serving.audit.note({ ...entry, action, target: targetOf(request.params, request.query, request.body) });
+    serving.audit.note({
+      ...entry,
+      action,
+      target: targetOf(request.params, request.query, route.tells?.(request.body) ?? request.body),
+    });
     return;
   }
   try {

@@ -167,7 +167,10 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("on 
     await api.send("POST", "/api/key/ttl", { key: "c", ttlMs: null });
     expect(await call("PTTL", "c")).toBe(-1);
     expect((await api.send("POST", "/api/key/ttl", { key: "none", ttlMs: 1 })).status).toBe(404);
-    expect((await api.send("POST", "/api/keys/delete", { keys: ["b", "c", "none"] })).body).toEqual({ removed: 2 });
+    expect((await api.send("POST", "/api/keys/delete", { keys: ["b", "c", "none"] })).body).toEqual({
+      removed: 2,
+      undo: null,
+    });
   });
 
   test("commands answer with readable values", async () => {

@@ -89,10 +89,10 @@ describeScreens(
       await page.getByLabel("Search for packages").fill("the");
       await page.getByText("every word of the query is a stop word").waitFor();
       await page.getByRole("button", { name: "databse~" }).click();
-      await page.getByRole("button", { name: "Vote for basalt", exact: true }).waitFor();
+      await page.getByRole("button", { name: /vote for basalt$/ }).waitFor();
       await page.getByLabel("Search for packages").fill("");
       await page.getByRole("button", { name: "By name" }).click();
-      await page.getByRole("button", { name: "Vote for amber-notes", exact: true }).waitFor();
+      await page.getByRole("button", { name: /vote for amber-notes$/ }).waitFor();
       await page.getByRole("button", { name: "More" }).click();
       await expect.poll(() => page.locator(".search-hit").count()).toBe(40);
       await page.locator(".request", { hasText: "/search/answers/" }).first().waitFor();
@@ -105,7 +105,7 @@ describeScreens(
       await ann.page.getByRole("button", { name: "Save" }).click();
       await ben.page.getByLabel("Search for packages").fill("zithers");
       await ben.page.getByText(EVIL).waitFor();
-      await ben.page.getByRole("button", { name: "Vote for zither" }).click();
+      await ben.page.getByRole("button", { name: /vote for zither$/ }).click();
       await ben.page.getByText("▲ 1").waitFor();
       await ann.page.getByLabel("Search for packages").fill("zither");
       await ann.page.getByText("▲ 1").waitFor();

@@ -3,8 +3,9 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { NARROW, WIDE } from "./browser.ts";
-import { fill } from "./filled.ts";
+import { type Filled, fill } from "./filled.ts";
 import { describePages, eventually } from "./pages.ts";
+import { serve } from "./support.ts";
 import { violations } from "./violations.ts";
 
 /** Scripts and styles of the first view together, as gzip sends them. */
@@ -13,6 +14,8 @@ const MOST_BYTES = 250_000;
 const VIEWS = [
   ...["", "command", "scripts", "slow", "clients", "config", "files", "workbench", "audit", "analysis"],
   ...["profiler", "pubsub", "events", "commands"],
+  ...["keys?key=list", "keys?key=set", "keys?key=zset", "keys?key=text&do=edit", "keys?key=text&do=delete"],
+  ...["caches?name=pages", "limits?name=api", "chats?name=team", "indexes?name=books"],
   ...["keys", "keys?key=hash", "keys?key=stream", "keys?key=text", "keys?key=hash&element=field:field"],
   ...["keys?sizeFrom=1&select=on", "keys?select=all&dialog=rename", "keys?select=all&dialog=delete"],
   ...["keys?dialog=export", "keys?dialog=import"],
@@ -23,6 +26,7 @@ const VIEWS = [
 ];
 
 let release = async (): Promise<void> => {};
+let jobs: Filled["jobs"];
 
 describePages(
   "the frame",
@@ -138,6 +142,54 @@ describePages(
 
       test.each(VIEWS)("at /%s", look);
 
+      test("at jobs: dead, delayed, and in a flow", async () => {
+        for (const id of Object.values(jobs)) {
+          await visit(`queues?name=mails&shards=1&job=${encodeURIComponent(id)}`);
+          await opened().page.getByRole("list", { name: "What happened" }).waitFor();
+          expect(await violations(opened().page)).toEqual([]);
+        }
+      });
+
+      test("with the palette, the help and what can be undone open", async () => {
+        const { page } = opened();
+        await visit("keys?key=list");
+        await page.keyboard.press("Control+k");
+        await page.getByLabel("Find pages, keys, queues and actions").fill("con");
+        await page.getByRole("button", { name: /^Configuration/ }).waitFor();
+        expect(await violations(page), "the palette").toEqual([]);
+        await page.keyboard.press("Escape");
+        await page.getByLabel("Find pages, keys, queues and actions").waitFor({ state: "detached" });
+        await page.keyboard.press("?");
+        await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+        expect(await violations(page), "the help").toEqual([]);
+        await page.keyboard.press("Escape");
+        await page.getByRole("dialog").waitFor({ state: "detached" });
+        await page.getByRole("button", { name: "Remove" }).last().click();
+        await page.getByRole("button", { name: "Undo" }).waitFor();
+        expect(await violations(page), "what can be undone").toEqual([]);
+        await page.getByRole("button", { name: "Undo" }).click();
+        await page.getByText("Undone.").waitFor();
+      });
+
+      test.each(["one password", "names"])("where somebody signs in with %s, light and dark", async (what) => {
+        const { backend, served, page } = opened();
+        const context = await page.context().browser()!.newContext({ viewport: WIDE });
+        const users = [{ name: "ann", role: "admin" as const, password: "pw" }];
+        const locked = await serve(backend.store, {
+          page: served.page!,
+          ...(what === "names" ? { users } : { password: "pw" }),
+        });
+        const other = await context.newPage();
+        for (const colorScheme of ["light", "dark"] as const) {
+          await other.emulateMedia({ colorScheme });
+          await other.goto(locked.url);
+          await other.getByRole("button", { name: "Sign in" }).waitFor();
+          expect(await violations(other), colorScheme).toEqual([]);
+        }
+        await context.close();
+        await locked.console.close();
+      });
+
       test("in the dark", async () => {
         const { page } = opened();
         await visit("");
@@ -166,7 +218,7 @@ describePages(
   },
   {
     fill: async ({ store }) => {
-      ({ release } = await fill(store));
+      ({ release, jobs } = await fill(store));
     },
   },
 );

@@ -1,5 +1,5 @@
 /** The API of the keys page and the analysis, on our store and on a real Redis: scans, bulk actions, files, forms of values. */
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import zlib, { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { type Answer, type Backend, backends, type Served, serve } from "./support.ts";
@@ -433,6 +433,22 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("key
       expect(await shown("large", { as: "gzip" })).toMatchObject({ problem: 422, code: "TOO_LARGE" });
     });
 
+    test("of Zstandard is shown where Node has it, and else called what it is not able to show", async () => {
+      const text = '{"in":"zstd"}';
+      // A frame with one block that is not compressed.
+      const frame = Buffer.concat([Buffer.from("28b52ffd200d690000", "hex"), Buffer.from(text)]);
+      await call("SET", "zstd", frame);
+      if ("zstdDecompress" in zlib) {
+        expect(await shown("zstd")).toMatchObject({ forms: ["zstd", "json"], text });
+        expect(await shown("zstd", { as: "zstd" })).toMatchObject({ text });
+      } else {
+        const found = await shown("zstd");
+        expect(found.known).not.toContain("zstd");
+        expect(found.forms).toEqual(["hex"]);
+        expect(await shown("zstd", { as: "zstd" })).toMatchObject({ problem: 422 });
+      }
+    });
+
     test("of an element is shown as that of a string is", async () => {
       const packed = gzipSync('{"in":"element"}');
       await call("HSET", "hash", "f", packed);
@@ -501,7 +517,7 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("key
       await call("RPUSH", "list", "a", "a", "b");
       const insert = (index: number, shown: string) =>
         api.send("PUT", "/api/key", { key: "list", action: "insertIndex", index, shown, value: "new" });
-      expect((await insert(1, "a")).body).toEqual({ answer: 4 });
+      expect((await insert(1, "a")).body).toMatchObject({ answer: 4 });
       expect(await call("LRANGE", "list", 0, -1)).toEqual(["a", "new", "a", "b"]);
       expect((await insert(1, "a")).status).toBe(409);
       expect(await call("LRANGE", "list", 0, -1)).toEqual(["a", "new", "a", "b"]);

@@ -304,6 +304,8 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     await ask("PUT /api/key", {}, { key: "stream", action: "addEntry", pairs: [["n", "4"]] });
     await ask("POST /api/key/ttl", {}, { key: "made", ttlMs: 100_000 });
     await ask("POST /api/key/rename", {}, { key: "made", to: "renamed" });
+    const { undo } = await ask("POST /api/keys/delete", {}, { keys: ["renamed"] });
+    await ask("POST /api/undo", {}, { id: undo });
     await ask("POST /api/keys/delete", {}, { keys: ["renamed", "absent"] });
     await ask("GET /api/commands");
     for (const command of [

@@ -192,6 +192,43 @@ describePages("keys", (_name, label, opened) => {
     await page.getByText("No element fits.").waitFor();
   });
 
+  test("ids of streams and fields of hashes stand in one line", async () => {
+    const { page } = opened();
+    await call("XADD", "stream", "1700000000000-0", "a field", "y".repeat(300));
+    await call("HSET", "hash", "a:field:with-a-longer-name", "y".repeat(300));
+    for (const viewport of [WIDE, NARROW]) {
+      await page.setViewportSize(viewport);
+      for (const [key, text] of [
+        ["stream", "1700000000000-0"],
+        ["hash", "a:field:with-a-longer-name"],
+      ] as const) {
+        await visit(`keys?key=${key}`);
+        const cell = page.locator("table[aria-label=Value] td", { hasText: text }).locator("span").first();
+        await cell.waitFor();
+        const lines = await cell.evaluate("(element) => element.getClientRects().length", undefined);
+        const { height, width } = (await cell.boundingBox())!;
+        expect(width, `${key} at ${viewport.width}`).toBeGreaterThan(height);
+        expect(height, `${key} at ${viewport.width}: ${lines} lines`).toBeLessThan(viewport === WIDE ? 30 : 60);
+      }
+    }
+    await page.setViewportSize(WIDE);
+  });
+
+  test("what is loaded of a list stays when one of its items is edited", async () => {
+    const { page } = opened();
+    await opened().backend.store.pipeline(Array.from({ length: 350 }, (_, nth) => ["RPUSH", "list", `item ${nth}`]));
+    await visit("keys?key=list");
+    const rows = page.locator("table[aria-label=Value] tbody tr");
+    await page.getByRole("button", { name: "More (100 of 350)" }).click();
+    await page.getByRole("button", { name: "More (200 of 350)" }).click();
+    await eventually(() => rows.count()).toBe(300);
+    await rows.nth(250).getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("textbox", { name: "Value" }).fill("changed");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("cell", { name: "changed", exact: true }).waitFor();
+    expect(await rows.count()).toBe(300);
+  });
+
   test("entries of a stream are claimed and acknowledged", async () => {
     const { page } = opened();
     for (let nth = 1; nth <= 3; nth++) await call("XADD", "stream", `${nth}-0`, "n", nth);
@@ -206,6 +243,12 @@ describePages("keys", (_name, label, opened) => {
     await pending.locator("tr", { hasText: "1-0" }).getByText("two").waitFor();
     await pending.locator("tr", { hasText: "2-0" }).getByRole("button", { name: "Acknowledge" }).click();
     await eventually(() => pending.locator("tbody tr").count()).toBe(1);
+    // The chart of the lag goes on with each look.
+    const chart = page.getByRole("img", { name: /^Lag:/ });
+    const points = async () => (await chart.locator("polyline").getAttribute("points"))!.split(" ").length;
+    await eventually(points).toBeGreaterThan(1);
+    for (let nth = 4; nth <= 9; nth++) await call("XADD", "stream", `${nth}-0`, "n", nth);
+    await page.getByRole("img", { name: "Lag: 7 entries, at most 7" }).waitFor();
     await shoot(page, `${label}-stream-groups`);
   });
 

@@ -119,6 +119,9 @@ describePages("the live pages", (name, label, opened) => {
   test("clients are found by a word, and the console is marked", async () => {
     await visit("clients");
     await row("this console").first().waitFor();
+    const inside = page.locator("tbody tr", { hasText: "local:" });
+    expect((await inside.count()) > 0).toBe(name === "our store");
+    expect(await inside.getByRole("button").count(), "what has no connection cannot be ended").toBe(0);
     await page.getByLabel("Find client").fill("no such client");
     await page.getByText("No client matches.").waitFor();
     if (name === "our store") return;

@@ -8,6 +8,8 @@ import { type Console, type ConsoleOptions, openConsole } from "../src/server.ts
 
 export interface Backend {
   readonly store: Store;
+  /** Of a server. */
+  readonly url?: string;
   stop(): Promise<void>;
 }
 
@@ -38,6 +40,7 @@ export function backends(
     const store = await open(server.url, { ...options, retryMs: 500 });
     return {
       store,
+      url: server.url,
       stop: async () => {
         await store.close();
         await server.stop();

@@ -27,6 +27,17 @@ function changed(changes: Changes): string {
   return `#/${path}${words === "" ? "" : `?${words}`}`;
 }
 
+/** Goes to the address that differs in these. */
+export function changeAddress(changes: Changes): void {
+  location.hash = changed(changes).slice(1);
+}
+
+/** A text of the address that somebody types: what it is, and what changes it. */
+export function useTyped(name: string): readonly [string, (typed: string) => void] {
+  const address = useAddress();
+  return [address.get(name), (typed) => address.replace({ [name]: typed })];
+}
+
 export function useAddress(): Address {
   const { query } = usePlace();
   return useMemo(
@@ -34,9 +45,7 @@ export function useAddress(): Address {
       query,
       get: (name) => query.get(name) ?? "",
       href: changed,
-      go: (changes) => {
-        location.hash = changed(changes).slice(1);
-      },
+      go: changeAddress,
       replace: (changes) => {
         history.replaceState(history.state, "", changed(changes));
         dispatchEvent(new HashChangeEvent("hashchange"));

@@ -26,6 +26,7 @@ const theme = createTheme({
   components: {
     // The page itself does not scroll, and the lock would write a style element.
     Modal: { defaultProps: { lockScroll: false } },
+    Notification: { defaultProps: { closeButtonProps: { "aria-label": "Hide message" } } },
   },
 });
 

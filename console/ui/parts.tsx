@@ -1,12 +1,16 @@
 /** Pieces that views are made of: loading with its states, tables, dialogs, values. */
 import { Modal, Skeleton } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { type Icon, IconAlertTriangle, IconInbox, IconX } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Value } from "../src/values.ts";
+import { ActButton, acting } from "./acting.tsx";
 import type { Failure } from "./api.ts";
+import { useFocusBack } from "./focus.ts";
 import { isText, pretty, shown } from "./format.ts";
 import type { Loaded } from "./load.ts";
+import { toast, toastUndo, type Undoable } from "./undo.tsx";
+
+export { toast };
 
 /** What stands where data will be, or is not. */
 export function States<T>({ of, children }: { of: Loaded<T>; children: (data: T) => ReactNode }) {
@@ -163,8 +167,9 @@ interface DialogProps {
 
 const WIDTHS = { md: 560, lg: 820 } as const;
 
-/** A dialog that keeps the keyboard while it is open. The field with `data-autofocus`, or the first one, has the focus. */
+/** A dialog that keeps the keyboard while it is open. The field with `data-autofocus`, or the first one, has the focus, which goes back afterwards. */
 export function Dialog({ title, close, size = "md", children }: DialogProps) {
+  useFocusBack();
   return (
     <Modal
       opened
@@ -201,7 +206,7 @@ export function Confirm({ question, close }: { question: Question; close: () => 
         <button type="button" onClick={close}>
           Cancel
         </button>
-        <button
+        <ActButton
           type="button"
           className="danger"
           onClick={() => {
@@ -210,32 +215,32 @@ export function Confirm({ question, close }: { question: Question; close: () => 
           }}
         >
           {question.button}
-        </button>
+        </ActButton>
       </div>
     </Dialog>
   );
 }
 
-/** Says what was done, for a moment. */
-export function toast(message: string): void {
-  notifications.show({ message, color: "var(--healthy)", withBorder: true });
-}
-
 /**
  * A question to ask, the dialog that asks it, and what went wrong with what was done. `said`, where it is given, is shown for a
- * moment when it is done; `isBusy` while something is being done.
+ * moment when it is done, with an offer to undo it where the answer has one; `isBusy` while something is being done.
  */
 export function useActions(done: () => void) {
   const [question, ask] = useState<Question | null>(null);
   const [error, setError] = useState<Failure | null>(null);
   const [running, setRunning] = useState(0);
-  const run = async (action: () => Promise<unknown>, said?: string): Promise<boolean> => {
+  const run = async <T,>(
+    action: () => Promise<T>,
+    said?: string | ((answer: T) => string),
+    undone?: () => void,
+  ): Promise<boolean> => {
     setError(null);
     setRunning((count) => count + 1);
     try {
-      await action();
+      const answer = await acting(action);
       done();
-      if (said !== undefined) toast(said);
+      const text = typeof said === "function" ? said(answer) : said;
+      if (text !== undefined) toastUndo(text, (answer ?? {}) as Undoable, undone);
       return true;
     } catch (failure) {
       setError(failure as Failure);

@@ -1,5 +1,7 @@
-/** The part of time that all charts of a page show: everything, or what somebody has drawn a frame around. */
-import { useOutside, Watchers } from "./outside.ts";
+/** The part of time that all charts of a page show: everything, or what somebody has drawn a frame around. The address has it. */
+import { useMemo } from "react";
+import { changeAddress } from "./address.ts";
+import { usePlace } from "./router.ts";
 
 /** Seconds since 1970. */
 export interface Zoom {
@@ -7,13 +9,14 @@ export interface Zoom {
   readonly to: number;
 }
 
-let zoom: Zoom | null = null;
-const watchers = new Watchers();
-
-export function zoomTo(next: Zoom | null): void {
-  if (zoom === next) return;
-  zoom = next;
-  watchers.tell();
+export function zoomTo(zoom: Zoom | null): void {
+  changeAddress({ zoom: zoom && `${Math.floor(zoom.from)}-${Math.ceil(zoom.to)}` });
 }
 
-export const useZoom = (): Zoom | null => useOutside(() => zoom, watchers.subscribe);
+export function useZoom(): Zoom | null {
+  const text = usePlace().query.get("zoom") ?? "";
+  return useMemo(() => {
+    const [, from, to] = /^(\d{1,12})-(\d{1,12})$/.exec(text) ?? [];
+    return from !== undefined && Number(from) < Number(to) ? { from: Number(from), to: Number(to) } : null;
+  }, [text]);
+}

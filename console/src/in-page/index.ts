@@ -14,6 +14,7 @@ import { BULK_ROUTES } from "../operate/bulk.ts";
 import { EDIT_ROUTES } from "../operate/edit.ts";
 import { KEY_ROUTES } from "../operate/keys.ts";
 import { SURVEY_ROUTES } from "../operate/survey.ts";
+import { UNDO_ROUTES } from "../operate/undo.ts";
 import { VALUE_ROUTES } from "../operate/value.ts";
 import { documentOf, problemOf } from "../problem.ts";
 import { type Context, type Input, Problem, type Route } from "../route.ts";
@@ -27,9 +28,10 @@ export const IN_PAGE_ROUTES: readonly Route[] = [
   ...VALUE_ROUTES,
   ...SURVEY_ROUTES,
   ...BULK_ROUTES,
+  ...UNDO_ROUTES,
 ].filter(({ media }) => media === undefined);
 
-/** Whoever reads the page: the store is theirs. */
+/** The reader of the page owns the store. */
 const READER: User = { name: "reader", role: "admin" };
 
 interface Match {

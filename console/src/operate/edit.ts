@@ -1,11 +1,13 @@
-/** Changing keys. Each change is one command of the store's own, so that it is as atomic and as checked as that. */
+/** Changing keys. Each change is one command of the store's own or one script, so that it is atomic; most can be undone. */
 import { randomUUID } from "node:crypto";
 import type { Reply, Word } from "cinnabar";
 import { encode, WRITTEN, type Written } from "../decode/index.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, nullable, object, oneOf, string } from "../schema.ts";
-import { DONE, VALUE } from "../shapes.ts";
+import { VALUE } from "../shapes.ts";
 import { jsonOf, wordOf } from "../values.ts";
+import { change, isChange, refuseUndo } from "./changes.ts";
+import { keepUndo, UNDO } from "./undo.ts";
 
 const group = "Keys";
 const KEY = string({ maxLength: 1_000_000, description: "The key; `base64:…` for bytes that are no text." });
@@ -31,7 +33,7 @@ type Action = (typeof ACTIONS)[number];
 const CREATED_TYPES = ["string", "list", "set", "hash", "zset", "stream"] as const;
 type CreatedType = (typeof CREATED_TYPES)[number];
 
-type OneCommand = Exclude<Action, "removeIndex" | "insertIndex">;
+type Adding = "append" | "push" | "addMember" | "addEntry";
 
 interface Edit {
   readonly key: string;
@@ -42,6 +44,7 @@ interface Edit {
   readonly pairs?: string[][] | undefined;
   readonly as?: Written | undefined;
   readonly shown?: string | undefined;
+  readonly digest?: string | undefined;
 }
 
 const need = <T>(what: string, value: T | undefined): T => {
@@ -60,45 +63,39 @@ async function stored(edit: Edit): Promise<Word | undefined> {
   return edit.as === undefined ? wordOf(edit.value) : encode(edit.value, edit.as);
 }
 
-/** The command of an action. */
-function commandOf(edit: Edit, action: OneCommand, given: Word | undefined): Word[] {
+/** The command of an action that only adds. */
+function commandOf(edit: Edit, action: Adding, given: Word | undefined): Word[] {
   const key = wordOf(edit.key);
-  const field = () => wordOf(need("a field", edit.field));
   const value = () => need("a value", given);
-  const index = () => need("an index", edit.index);
-  const by: Record<OneCommand, () => Word[]> = {
-    set: () => ["SET", key, value(), "KEEPTTL"],
+  const by: Record<Adding, () => Word[]> = {
     append: () => ["APPEND", key, value()],
     push: () => [edit.field === "left" ? "LPUSH" : "RPUSH", key, value()],
-    setIndex: () => ["LSET", key, index(), value()],
-
     addMember: () => ["SADD", key, value()],
-    removeMember: () => ["SREM", key, value()],
-    setField: () => ["HSET", key, field(), value()],
-    removeField: () => ["HDEL", key, field()],
-    setScore: () => ["ZADD", key, score(need("a value", edit.value)), field()],
     addEntry: () => ["XADD", key, edit.field || "*", ...need("pairs", edit.pairs).flat().map(wordOf)],
-    removeEntry: () => ["XDEL", key, field()],
   };
   return by[action]();
 }
 
-/**
- * An item of a list is taken out by its place: LREM knows only values, of which there may be several, so the place is overwritten
- * by a mark that nobody else has, and the mark removed. Only if it still holds what was shown.
- */
-const REMOVE_AT = `
-  if redis.call("LINDEX", KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-  redis.call("LSET", KEYS[1], ARGV[1], ARGV[3])
-  return redis.call("LREM", KEYS[1], 1, ARGV[3])
-`;
-
-async function removeIndex({ store }: Context, edit: Edit): Promise<Reply> {
-  const shown = wordOf(need("the value that is shown", edit.value));
-  const mark = `cinnabar:removed:${randomUUID()}`;
-  const words = ["EVAL", REMOVE_AT, 1, wordOf(edit.key), need("an index", edit.index), shown, mark];
-  if ((await store.send(words)) === 0) throw new Problem(409, "CHANGED", "the list has changed meanwhile; look again");
-  return 1;
+/** The arguments of an action, in the order in which its script has them. */
+function argumentsOf(edit: Edit, given: Word | undefined): Word[] {
+  const field = () => wordOf(need("a field", edit.field));
+  const value = () => need("a value", given);
+  const expected = edit.digest ?? "";
+  const by: Partial<Record<Action, () => Word[]>> = {
+    set: () => [value(), expected],
+    setIndex: () => [need("an index", edit.index), value(), expected],
+    removeIndex: () => [
+      need("an index", edit.index),
+      wordOf(need("the value that is shown", edit.value)),
+      `cinnabar:removed:${randomUUID()}`,
+    ],
+    removeMember: () => [value()],
+    setField: () => [field(), value(), expected],
+    removeField: () => [field()],
+    setScore: () => [field(), score(need("a value", edit.value)), expected],
+    removeEntry: () => [field()],
+  };
+  return by[edit.action]!();
 }
 
 /** Between the item of a place and the one before it; after the last, RPUSH does it. */
@@ -123,13 +120,22 @@ async function insertIndex({ store }: Context, edit: Edit): Promise<Reply> {
 }
 
 async function edit(context: Context, body: Edit) {
-  if (body.action === "removeIndex") return { answer: await removeIndex(context, body) };
-  if (body.action === "insertIndex") return { answer: (await insertIndex(context, body)) as number };
-  const words = commandOf(body, body.action, await stored(body));
-  // A set member and a sorted set's member leave by the same action; the type decides.
-  if (body.action === "removeMember" && (await context.store.call("TYPE", wordOf(body.key))) === "zset")
-    words[0] = "ZREM";
-  return { answer: jsonOf(await context.store.send(words, { buffers: true })) };
+  const { key, action, field } = body;
+  if (action === "insertIndex") {
+    return { answer: (await insertIndex(context, body)) as number, undo: null, gone: false };
+  }
+  const given = await stored(body);
+  if (!isChange(action)) {
+    const answer = await context.store.send(commandOf(body, action, given), { buffers: true });
+    return { answer: jsonOf(answer), undo: null, gone: false };
+  }
+  const done = await change(context, action, wordOf(key), argumentsOf(body, given), {
+    key,
+    ...(field !== undefined && { field }),
+  });
+  if (action === "removeIndex" && done.answer === 0)
+    throw new Problem(409, "CHANGED", "the list has changed meanwhile; look again");
+  return { ...done, answer: jsonOf(done.answer) };
 }
 
 const GROUP_ACTIONS = ["acknowledge", "claim", "create", "destroy", "removeConsumer"] as const;
@@ -176,23 +182,35 @@ async function create(context: Context, body: { key: string; type: CreatedType; 
   return { answer: jsonOf(await context.store.send(by[body.type](), { buffers: true })) };
 }
 
-async function rename({ store }: Context, from: string, to: string, replace: boolean) {
-  const words: Word[] = [replace ? "RENAME" : "RENAMENX", wordOf(from), wordOf(to)];
-  if ((await store.send(words)) === 0) throw new Problem(409, "EXISTS", "there is such a key already");
+async function rename(context: Context, from: string, to: string, replace: boolean) {
+  const words = [wordOf(from), wordOf(to)] as const;
+  const done = await context.store.send([replace ? "RENAME" : "RENAMENX", ...words]);
+  if (done === 0) throw new Problem(409, "EXISTS", "there is such a key already");
+  if (replace || from === to) return { undo: null };
+  const back = async ({ store }: Context) => {
+    if (Number(await store.call("EXISTS", words[1])) === 0) refuseUndo("GONE");
+    if ((await store.send(["RENAMENX", words[1], words[0]])) === 0) refuseUndo("MADE");
+  };
+  return { undo: keepUndo(context, { about: { action: "undo rename", key: from, to }, bytes: 0, back }) };
 }
 
-async function expire({ store }: Context, key: string, ttlMs: number | null) {
+async function expire(context: Context, key: string, ttlMs: number | null) {
   const word = wordOf(key);
-  const done = ttlMs === null ? await store.call("PERSIST", word) : await store.call("PEXPIRE", word, ttlMs);
-  if (done === 0 && Number(await store.call("EXISTS", word)) === 0)
+  const { answer, undo } = await change(context, "ttl", word, [ttlMs ?? ""], { key });
+  if (answer === 0 && Number(await context.store.call("EXISTS", word)) === 0)
     throw new Problem(404, "NO_KEY", "there is no such key");
+  return { undo };
 }
 
-async function remove({ store }: Context, keys: readonly string[]) {
-  const answers = await store.pipeline(keys.map((key) => ["UNLINK", wordOf(key)]));
+async function remove(context: Context, keys: readonly string[]) {
+  if (keys.length === 1) {
+    const { answer, undo } = await change(context, "delete", wordOf(keys[0]!), [], { keys });
+    return { removed: Number(answer), undo };
+  }
+  const answers = await context.store.pipeline(keys.map((key) => ["UNLINK", wordOf(key)]));
   const failed = answers.find((answer) => answer instanceof Error);
   if (failed !== undefined) throw failed;
-  return { removed: answers.filter((answer) => answer === 1).length };
+  return { removed: answers.filter((answer) => answer === 1).length, undo: null };
 }
 
 export const EDIT_ROUTES: readonly Route[] = [
@@ -232,11 +250,16 @@ export const EDIT_ROUTES: readonly Route[] = [
           "The form in which `value` was typed, or into which it is compressed; else it is as names are.",
         ),
         shown: WORD,
+        digest: string({
+          pattern: "^[0-9a-f]{40}$",
+          description:
+            "SHA-1 of what is replaced, of a score of its text: it is refused where something else is there.",
+        }),
       },
-      ["field", "value", "index", "pairs", "as", "shown"],
+      ["field", "value", "index", "pairs", "as", "shown", "digest"],
     ),
-    answers: "The store's answer.",
-    answer: object({ answer: VALUE }),
+    answers: "The store's answer, and what undoes it.",
+    answer: object({ answer: VALUE, undo: UNDO, gone: boolean("Whether the key went with its last element.") }),
     run: (context, { body }) => edit(context, body),
   }),
   route({
@@ -277,8 +300,8 @@ export const EDIT_ROUTES: readonly Route[] = [
       },
       ["replace"],
     ),
-    answers: "Nothing.",
-    answer: DONE,
+    answers: "What undoes it.",
+    answer: object({ undo: UNDO }),
     run: (context, { body }) => rename(context, body.key, body.to, body.replace ?? false),
   }),
   route({
@@ -287,8 +310,8 @@ export const EDIT_ROUTES: readonly Route[] = [
     group,
     summary: "Sets how long a key lives; null: for good.",
     body: object({ key: KEY, ttlMs: nullable(integer({ minimum: 1 })) }),
-    answers: "Nothing.",
-    answer: DONE,
+    answers: "What undoes it.",
+    answer: object({ undo: UNDO }),
     run: (context, { body }) => expire(context, body.key, body.ttlMs),
   }),
   route({
@@ -297,8 +320,8 @@ export const EDIT_ROUTES: readonly Route[] = [
     group,
     summary: "Deletes keys.",
     body: object({ keys: array(KEY, { minItems: 1, maxItems: 10_000 }) }),
-    answers: "How many there were.",
-    answer: object({ removed: integer() }),
+    answers: "How many there were, and of a single one what undoes it.",
+    answer: object({ removed: integer(), undo: UNDO }),
     run: (context, { body }) => remove(context, body.keys),
   }),
 ];

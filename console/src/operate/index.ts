@@ -23,6 +23,7 @@ import { SURVEY_ROUTES } from "./survey.ts";
 import { TIMELINE_ROUTES } from "./timelines.ts";
 import { TOPIC_ROUTES } from "./topics.ts";
 import { TRANSFER_ROUTES } from "./transfer.ts";
+import { UNDO_ROUTES } from "./undo.ts";
 import { VALUE_ROUTES } from "./value.ts";
 import { WORKBENCH_ROUTES } from "./workbench.ts";
 
@@ -33,6 +34,7 @@ export const OPERATE_ROUTES: readonly Route[] = [
   ...COMMAND_STATS_ROUTES,
   ...KEY_ROUTES,
   ...EDIT_ROUTES,
+  ...UNDO_ROUTES,
   ...VALUE_ROUTES,
   ...SURVEY_ROUTES,
   ...BULK_ROUTES,

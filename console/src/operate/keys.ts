@@ -4,9 +4,10 @@ import { ServerError } from "cinnabar";
 import { globOf } from "../glob.ts";
 import { scan } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { array, integer, named, nullable, object, string, type Typed } from "../schema.ts";
+import { array, boolean, integer, named, nullable, object, string, type Typed } from "../schema.ts";
 import { TEXT, VALUE } from "../shapes.ts";
 import { pairs, sound, textIn, textOf, type Value, wordOf } from "../values.ts";
+import { MOST_UNDO_BYTES } from "./undo.ts";
 
 const group = "Keys";
 const KEY = string({ maxLength: 1_000_000, description: "The key; `base64:…` for bytes that are no text." });
@@ -29,6 +30,7 @@ const VIEW = object({
   rows: array(array(VALUE)),
   cut: array(object({ row: integer(), column: integer(), bytes: integer({ description: "Of the whole value." }) })),
   searched: integer({ description: "Elements that a search has looked at for this page." }),
+  restorable: boolean("Whether deleting the key can be undone: it is not too large for that."),
 });
 
 const GROUP = named(
@@ -268,7 +270,8 @@ async function view({ store }: Context, query: ViewQuery): Promise<KeyView> {
   if (viewer === undefined) throw new Problem(422, "TYPE", `values of type ${facts.type} cannot be shown`);
   if (!/^[\d-]{1,42}$/.test(query.cursor)) throw new Problem(400, "INPUT", "that is no cursor of this console");
   const { rows, ...page } = await viewer(store, bytes, { ...query, isWanted: wanted(query.search) });
-  return { ...facts, ...page, ...fitted(rows, facts.type === "string" ? CHUNK : MOST_IN_CELL) };
+  const restorable = facts.bytes !== null && facts.bytes <= MOST_UNDO_BYTES;
+  return { ...facts, ...page, restorable, ...fitted(rows, facts.type === "string" ? CHUNK : MOST_IN_CELL) };
 }
 
 /** Consumer groups of a stream, with their consumers and the oldest entries that nobody has acknowledged. */

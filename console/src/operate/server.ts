@@ -8,6 +8,7 @@ import { array, boolean, either, integer, named, nullable, number, object, oneOf
 import { DONE, MILLISECONDS } from "../shapes.ts";
 import { pairs } from "../values.ts";
 import { OWN_NAME, ownAddresses } from "./own-clients.ts";
+import { keepUndo, UNDO } from "./undo.ts";
 
 const group = "Server";
 
@@ -143,8 +144,31 @@ async function config({ store }: Context) {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function setConfig({ store }: Context, name: string, value: string): Promise<void> {
+/** What a directive is set to on every node; undefined where they differ. */
+async function directiveOf({ store }: Pick<Context, "store">, name: string): Promise<string | undefined> {
+  const values = (await store.sendToAll(["CONFIG", "GET", name])).map((answer) =>
+    Array.isArray(answer) && answer.length === 2 ? String(answer[1]) : undefined,
+  );
+  return values.every((value) => value === values[0]) ? values[0] : undefined;
+}
+
+async function sendConfig({ store }: Pick<Context, "store">, name: string, value: string): Promise<void> {
   for (const answer of await store.sendToAll(["CONFIG", "SET", name, value])) if (answer instanceof Error) throw answer;
+}
+
+/** Secrets are not kept, so that they cannot be put back. */
+async function setConfig(context: Context, name: string, value: string) {
+  const before = SECRET.has(name) ? undefined : await directiveOf(context, name);
+  await sendConfig(context, name, value);
+  if (before === undefined) return { undo: null };
+  const after = await directiveOf(context, name);
+  const back = async (later: Context) => {
+    if ((await directiveOf(later, name)) !== after)
+      throw new Problem(409, "CHANGED", `not undone: somebody has changed ${name} meanwhile`);
+    await sendConfig(later, name, before);
+  };
+  const about = { action: "undo CONFIG SET", name };
+  return { undo: keepUndo(context, { about, bytes: before.length, role: "admin", back }) };
 }
 
 async function persistence({ store }: Context) {
@@ -273,8 +297,8 @@ export const SERVER_ROUTES: readonly Route[] = [
     summary: "Sets a directive on every node.",
     params: object({ name: string({ minLength: 1, maxLength: 100 }) }),
     body: object({ value: string({ maxLength: 10_000 }) }),
-    answers: "Nothing.",
-    answer: DONE,
+    answers: "What undoes it.",
+    answer: object({ undo: UNDO }),
     run: (context, { params, body }) => setConfig(context, params.name, body.value),
   }),
   route({

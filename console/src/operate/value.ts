@@ -1,4 +1,5 @@
 /** One value, of a string or of an element of a collection, in the form that is asked for, a piece at a time. */
+import { createHash } from "node:crypto";
 import type { Reply, Store, Word } from "cinnabar";
 import { decode, FORMS, type Form, KNOWN_FORMS, MOST_BYTES, shownAs } from "../decode/index.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
@@ -13,6 +14,7 @@ const SHOWN = object({
   text: string(),
   length: integer({ description: "Of the whole text." }),
   next: nullable(integer({ description: "Where the next piece begins." })),
+  digest: nullable(string({ description: "SHA-1 of what is stored, for PUT /api/key; null where it is too large." })),
 });
 export type ShownValue = Typed<typeof SHOWN>;
 
@@ -91,6 +93,7 @@ async function pieceOf(store: Store, key: Word, size: number, as: Form, from: nu
     text,
     length: size,
     next: read < size ? read : null,
+    digest: null,
   };
 }
 
@@ -117,6 +120,7 @@ async function shown({ store }: Context, asked: Asked): Promise<ShownValue> {
     text: piece,
     length: text.length,
     next,
+    digest: createHash("sha1").update(bytes).digest("hex"),
   };
 }
 

@@ -2,6 +2,7 @@
 import { Fragment } from "react";
 import { Dialog } from "../parts.tsx";
 import { useSession } from "../session.ts";
+import { UNDO_KEYS } from "../undo.tsx";
 import { PALETTE_KEYS } from "./keyboard.ts";
 import { groupsFor } from "./views.ts";
 
@@ -23,6 +24,7 @@ export function Help({ close }: { close: () => void }) {
         {[
           [PALETTE_KEYS, "find pages, keys, queues and actions"],
           ["/", "search in the view"],
+          [UNDO_KEYS, "undo what was just done"],
           ["?", "this help"],
           ["Esc", "close a dialog, leave a field"],
           ["t", "commands that an example sent"],

@@ -1,6 +1,7 @@
-/** The keyboard of the whole page: `/`, `?`, ⌘K, and `g` or `e` with a letter; nothing while somebody types or a dialog is open. */
+/** The keyboard of the whole page: `/`, `?`, ⌘K, ⌘Z, and `g` or `e` with a letter; nothing while somebody types or a dialog is open. */
 import { useLayoutEffect, useRef } from "react";
 import { go } from "../router.ts";
+import { undoLast } from "../undo.tsx";
 import { goToSearch, isDialogOpen, isTyping, leaveField } from "./search-key.ts";
 import { EXAMPLE_VIEWS, OPERATE_VIEWS, type View } from "./views.ts";
 
@@ -23,6 +24,10 @@ export function useKeyboard(keys: Keys): void {
       if ((event.ctrlKey || event.metaKey) && event.key === "k" && !isBehindDialog) {
         event.preventDefault();
         return latest.current.palette();
+      }
+      if ((event.ctrlKey || event.metaKey) && event.key === "z" && !isBehindDialog && !isTyping(event)) {
+        if (undoLast()) event.preventDefault();
+        return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || isBehindDialog) return;
       if (going) {

@@ -17,6 +17,7 @@ import {
 import { type ReactNode, useEffect, useState } from "react";
 import type { KeyFacts } from "../../src/operate/keys.ts";
 import { get } from "../api.ts";
+import { useFocusBack } from "../focus.ts";
 import { sendable, shown } from "../format.ts";
 import { type QueueName, queuePath, queueWords } from "../queue-link.ts";
 import { go } from "../router.ts";
@@ -98,6 +99,7 @@ function useActions(help: () => void, leave: (() => void) | undefined): Spotligh
 }
 
 export function Palette({ close, help, leave }: Props) {
+  useFocusBack();
   const [typed, setTyped] = useState("");
   const { keys, queues } = useFound(typed);
   const actions = useActions(help, leave);
@@ -150,6 +152,7 @@ export function Palette({ close, help, leave }: Props) {
       highlightQuery
       nothingFound="Nothing has that in its name."
       transitionProps={{ duration: 0 }}
+      attributes={{ content: { "aria-label": "Command palette" } }}
       searchProps={{
         leftSection: <IconSearch size={18} stroke={1.6} />,
         placeholder: "Pages, keys, queues, actions",

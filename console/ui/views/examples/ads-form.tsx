@@ -1,6 +1,7 @@
 /** An ad as its advertiser writes it. */
 import type { SubmitEvent } from "react";
 import type { AdView } from "../../../src/examples/ads.ts";
+import { ActButton } from "../../acting.tsx";
 import type { Wire } from "../../api.ts";
 import { act } from "../../api.ts";
 import { Dialog, useActions } from "../../parts.tsx";
@@ -107,9 +108,9 @@ export function AdDialog({ of, locations, close, changed }: Props) {
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main">
+          <ActButton type="submit" className="main">
             {of === null ? "Add" : "Change"}
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>

@@ -2,6 +2,7 @@
 import type { Candidate } from "cinnabar/ads";
 import { useState } from "react";
 import type { AdView as AdData } from "../../../src/examples/ads.ts";
+import { ActButton } from "../../acting.tsx";
 import { act, type Wire } from "../../api.ts";
 import { micros as time } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -89,12 +90,12 @@ function Slot({
       <b>{impression.ad}</b>
       <p>{impression.text}</p>
       <div className="row">
-        <button type="button" className="main" onClick={() => report("click")}>
+        <ActButton type="button" className="main" onClick={() => report("click")}>
           Click on it
-        </button>
-        <button type="button" onClick={() => report("action")}>
+        </ActButton>
+        <ActButton type="button" onClick={() => report("action")}>
           Buy
-        </button>
+        </ActButton>
         <span className="dim" role="status">
           {charged}
         </span>
@@ -172,9 +173,9 @@ function Reader({ view, actions }: { view: View; actions: Actions }) {
             <option key={each}>{each}</option>
           ))}
         </select>
-        <button type="submit" className="main">
+        <ActButton type="submit" className="main">
           Open the page
-        </button>
+        </ActButton>
       </form>
       <h2>{title}</h2>
       <Marked text={text} words={shown?.impression?.words ?? []} />
@@ -201,9 +202,9 @@ function Crowd({ actions }: { actions: Actions }) {
   const [first] = result?.ads ?? [];
   return (
     <div className="row ads-crowd">
-      <button type="button" onClick={send}>
+      <ActButton type="button" onClick={send}>
         Send 200 visitors
-      </button>
+      </ActButton>
       <span className="dim" role="status">
         {result === null
           ? "They click as people do: watch what is learned."
@@ -275,15 +276,15 @@ function Advertisers(props: { ads: readonly AdView[]; actions: Actions; edit: (a
           title: "",
           cell: (ad) => (
             <span className="ads-buttons">
-              <button
+              <ActButton
                 type="button"
                 className="small"
                 aria-label={`${ad.state === "on" ? "Pause" : "Resume"} ${ad.id}`}
                 onClick={() => actions.run(() => act("POST", `${path(ad)}/state`, { paused: ad.state === "on" }))}
               >
                 {ad.state === "on" ? "Pause" : "Resume"}
-              </button>
-              <button
+              </ActButton>
+              <ActButton
                 type="button"
                 className="small"
                 aria-label={`Remove ${ad.id}`}
@@ -297,7 +298,7 @@ function Advertisers(props: { ads: readonly AdView[]; actions: Actions; edit: (a
                 }
               >
                 Remove
-              </button>
+              </ActButton>
             </span>
           ),
         },

@@ -1,5 +1,7 @@
 /** The examples at a glance: what each shows, whether its sample is there, and one click to be rid of everything. */
+
 import type { SampleState } from "../../../src/examples/sample.ts";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { Head, States, useActions } from "../../parts.tsx";
@@ -30,10 +32,10 @@ export function AllExamples() {
   return (
     <>
       <Head title="Examples" note="Applications on this store, to use and to look below">
-        <button type="button" disabled={loaded.data === undefined} onClick={() => each("POST")}>
+        <ActButton type="button" disabled={loaded.data === undefined} onClick={() => each("POST")}>
           Make all sample data
-        </button>
-        <button
+        </ActButton>
+        <ActButton
           type="button"
           disabled={loaded.data === undefined}
           onClick={() =>
@@ -46,7 +48,7 @@ export function AllExamples() {
           }
         >
           Remove all data
-        </button>
+        </ActButton>
       </Head>
       {actions.view}
       <States of={loaded}>

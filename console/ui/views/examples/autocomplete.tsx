@@ -1,5 +1,6 @@
 /** Autocomplete: whom to write to, completed from one's own contacts and from the guild; both to be looked through. */
 import { type SubmitEvent, useState } from "react";
+import { ActButton } from "../../acting.tsx";
 import { act, get } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { States, useActions } from "../../parts.tsx";
@@ -44,9 +45,9 @@ function Contacts({ names, actions }: { names: readonly string[] | undefined; ac
         {names?.map((name) => (
           <li key={name}>
             <bdi>{name}</bdi>
-            <button type="button" className="plain" aria-label={`Forget ${name}`} onClick={() => forget(name)}>
+            <ActButton type="button" className="plain" aria-label={`Forget ${name}`} onClick={() => forget(name)}>
               ×
-            </button>
+            </ActButton>
           </li>
         ))}
       </ol>
@@ -105,9 +106,14 @@ function Guild(props: {
                 {names.map((name) => (
                   <li key={name}>
                     <bdi>{name}</bdi>
-                    <button type="button" className="plain" aria-label={`Remove ${name}`} onClick={() => leave(name)}>
+                    <ActButton
+                      type="button"
+                      className="plain"
+                      aria-label={`Remove ${name}`}
+                      onClick={() => leave(name)}
+                    >
                       ×
-                    </button>
+                    </ActButton>
                   </li>
                 ))}
               </ol>
@@ -124,7 +130,7 @@ function Guild(props: {
       {loaded.data && (
         <form className="row complete-join" onSubmit={join}>
           <input name="name" aria-label="Name of a new member" placeholder="A new member" maxLength={60} required />
-          <button type="submit">Join</button>
+          <ActButton type="submit">Join</ActButton>
         </form>
       )}
     </section>

@@ -1,6 +1,7 @@
 /** Chat: rooms on the left, what is said in the middle, who is there on the right. Open it in two browsers to be two people. */
 import type { MemberPosition } from "cinnabar/chats";
 import { type SubmitEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { States, Trouble, useActions } from "../../parts.tsx";
@@ -87,9 +88,14 @@ function Rooms(props: { view: View | undefined; at: string; join: (room: string,
                 <span>
                   <bdi>{room}</bdi> <span className="dim">{members}</span>
                 </span>
-                <button type="button" className="small" aria-label={`Join ${room}`} onClick={() => join(room, "start")}>
+                <ActButton
+                  type="button"
+                  className="small"
+                  aria-label={`Join ${room}`}
+                  onClick={() => join(room, "start")}
+                >
                   Join
-                </button>
+                </ActButton>
               </li>
             ))}
           </ul>
@@ -97,7 +103,7 @@ function Rooms(props: { view: View | undefined; at: string; join: (room: string,
       )}
       <form className="row" onSubmit={create}>
         <input name="room" aria-label="Name of a room" placeholder="A new room" maxLength={40} required />
-        <button type="submit">Open</button>
+        <ActButton type="submit">Open</ActButton>
       </form>
     </section>
   );
@@ -218,9 +224,9 @@ function Composer({ room, path, actions }: { room: string; path: string; actions
         maxLength={1_000}
         autoComplete="off"
       />
-      <button type="submit" className="main">
+      <ActButton type="submit" className="main">
         Send
-      </button>
+      </ActButton>
     </form>
   );
 }
@@ -239,9 +245,9 @@ function Room(props: { room: string; me: string | undefined; actions: Actions; g
         <span className="dim" role="status">
           {messages !== undefined && !isLive ? "connecting …" : ""}
         </span>
-        <button type="button" className="small" onClick={leave}>
+        <ActButton type="button" className="small" onClick={leave}>
           Leave
-        </button>
+        </ActButton>
       </header>
       {error ? (
         <Trouble error={error} />

@@ -1,5 +1,6 @@
 /** A job as somebody posts it. */
 import { type SubmitEvent, useState } from "react";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { Dialog, useActions } from "../../parts.tsx";
 import { type Skill, SkillEditor } from "./jobs-skills.tsx";
@@ -57,9 +58,9 @@ export function JobDialog({
             <button type="button" onClick={close}>
               Cancel
             </button>
-            <button type="submit" className="main">
+            <ActButton type="submit" className="main">
               Post job
-            </button>
+            </ActButton>
           </div>
         </form>
       </div>

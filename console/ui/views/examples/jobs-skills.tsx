@@ -2,6 +2,7 @@
 
 import type { Explanation } from "cinnabar/job-search";
 import type { SubmitEvent } from "react";
+import { ActButton } from "../../acting.tsx";
 
 export interface Skill {
   readonly skill: string;
@@ -76,7 +77,7 @@ export function SkillEditor({
           ))}
         </select>
         <input name="years" aria-label="Years" type="number" min={0} max={60} step={0.5} placeholder="Years" />
-        <button type="submit">Add</button>
+        <ActButton type="submit">Add</ActButton>
       </form>
       <datalist id="jobs-known">
         {[
@@ -103,14 +104,14 @@ export function SkillEditor({
             <span>
               <b>{each.skill}</b> <span className="dim">{said(each)}</span>
             </span>
-            <button
+            <ActButton
               type="button"
               className="small"
               aria-label={`Remove ${each.skill}`}
               onClick={() => change(skills.filter(({ skill }) => skill !== each.skill))}
             >
               ×
-            </button>
+            </ActButton>
           </li>
         ))}
       </ul>

@@ -2,6 +2,7 @@
 import type { CandidateMatch, JobMatch, Page } from "cinnabar/job-search";
 import { useState } from "react";
 import type { JobData } from "../../../src/examples/jobs-sample.ts";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { Dialog, States, useActions } from "../../parts.tsx";
@@ -84,9 +85,9 @@ function JobCard(props: { match: Match; visitor: string | undefined; who: () => 
           Who fits
         </button>
         {by === props.visitor && (
-          <button type="button" className="small" aria-label={`Take down ${title}`} onClick={props.take}>
+          <ActButton type="button" className="small" aria-label={`Take down ${title}`} onClick={props.take}>
             Take down
-          </button>
+          </ActButton>
         )}
       </div>
     </li>
@@ -214,13 +215,13 @@ export function Jobs() {
               <h2>What you can</h2>
               <SkillEditor skills={skills ?? []} change={(next) => setEdited({ by: name, skills: next })} />
               <div className="row">
-                <button type="button" onClick={() => save(skills ?? [])} disabled={(skills ?? []).length === 0}>
+                <ActButton type="button" onClick={() => save(skills ?? [])} disabled={(skills ?? []).length === 0}>
                   {isCandidate ? "Save" : "Save, and be found"}
-                </button>
+                </ActButton>
                 {isCandidate && (
-                  <button type="button" onClick={() => save([])}>
+                  <ActButton type="button" onClick={() => save([])}>
                     Do not be found
-                  </button>
+                  </ActButton>
                 )}
               </div>
               <p className="dim">

@@ -2,6 +2,7 @@
 import type { Listing } from "cinnabar/market";
 import { type SubmitEvent, useState } from "react";
 import type { Trade } from "../../../src/examples/marketplace.ts";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { micros } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -101,9 +102,9 @@ function RushDialog({ of, way, close }: { of: Listing; way: Way; close: () => vo
           <button type="button" onClick={close}>
             Close
           </button>
-          <button type="button" className="main" disabled={result !== null} onClick={run}>
+          <ActButton type="button" className="main" disabled={result !== null} onClick={run}>
             Let them
-          </button>
+          </ActButton>
         </div>
       </div>
     </Dialog>
@@ -132,11 +133,11 @@ function Listings(props: {
           cell: (listing) => (
             <span className="market-buttons">
               {listing.seller === props.mine ? (
-                <button type="button" className="small" data-row="" onClick={() => props.unlist(listing)}>
+                <ActButton type="button" className="small" data-row="" onClick={() => props.unlist(listing)}>
                   Take back
-                </button>
+                </ActButton>
               ) : (
-                <button
+                <ActButton
                   type="button"
                   className="small"
                   data-row=""
@@ -145,16 +146,16 @@ function Listings(props: {
                   onClick={() => props.buy(listing)}
                 >
                   Buy
-                </button>
+                </ActButton>
               )}
-              <button
+              <ActButton
                 type="button"
                 className="small"
                 aria-label={`Let a crowd buy ${listing.item}`}
                 onClick={() => props.rush(listing)}
               >
                 Crowd
-              </button>
+              </ActButton>
             </span>
           ),
         },
@@ -174,7 +175,7 @@ function Owned({ item, actions }: { item: string; actions: Actions }) {
       <span>{item}</span>
       <form className="row" onSubmit={submit}>
         <input aria-label={`Price of ${item}`} name="price" inputMode="decimal" size={6} placeholder="10.00" required />
-        <button type="submit">Sell</button>
+        <ActButton type="submit">Sell</ActButton>
       </form>
     </li>
   );
@@ -193,9 +194,9 @@ function Side({ view, actions }: { view: View | undefined; actions: Actions }) {
         <h2 className="market-funds">
           You have <output>{view ? money(view.funds) : "–"}</output>
         </h2>
-        <button type="button" onClick={() => actions.run(() => act("POST", `${API}/allowance`))}>
+        <ActButton type="button" onClick={() => actions.run(() => act("POST", `${API}/allowance`))}>
           Take today's money
-        </button>
+        </ActButton>
         <h3>Your things</h3>
         {view?.inventory.length === 0 && <p className="dim">None that is not for sale. Make one, or buy.</p>}
         <ul className="market-owned">
@@ -205,7 +206,7 @@ function Side({ view, actions }: { view: View | undefined; actions: Actions }) {
         </ul>
         <form className="row" onSubmit={submit}>
           <input name="item" aria-label="A new thing" placeholder="A new thing" maxLength={60} required />
-          <button type="submit">Make</button>
+          <ActButton type="submit">Make</ActButton>
         </form>
       </section>
       <section className="card" aria-label="Latest trades">

@@ -1,6 +1,7 @@
 /** News: the list, best or newest first, in groups; votes, posting, and what others do meanwhile. */
 import type { ArticleSeen } from "cinnabar/board";
 import { type SubmitEvent, useState } from "react";
+import { ActButton, acting } from "../../acting.tsx";
 import { act, type Failure } from "../../api.ts";
 import { duration, moment } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -36,7 +37,7 @@ function Vote({ article, vote }: { article: Shown; vote: (direction: "up" | "dow
   const { up, down, myVote, fields } = article;
   const isOver = Date.parse(article.closesAt) < Date.now();
   const button = (direction: "up" | "down", is: boolean, sign: string) => (
-    <button
+    <ActButton
       type="button"
       className="plain"
       disabled={isOver}
@@ -46,7 +47,7 @@ function Vote({ article, vote }: { article: Shown; vote: (direction: "up" | "dow
       onClick={() => vote(is ? "none" : direction)}
     >
       {sign}
-    </button>
+    </ActButton>
   );
   return (
     <div className="news-vote" title={`${up} up, ${down} down; score ${Math.round(article.score)}`}>
@@ -95,9 +96,9 @@ function Article({
             </button>
           ))}
           {mine && (
-            <button type="button" className="news-group" onClick={remove}>
+            <ActButton type="button" className="news-group" onClick={remove}>
               take back
-            </button>
+            </ActButton>
           )}
         </p>
       </div>
@@ -115,7 +116,7 @@ function PostDialog({ groups, close, done }: { groups: readonly string[]; close:
     const text = (name: string) => String(form.get(name) ?? "").trim();
     try {
       const body = { id, title: text("title"), url: text("url"), groups: form.getAll("group") };
-      await act("POST", `${API}/articles`, body);
+      await acting(() => act("POST", `${API}/articles`, body));
       close();
       done();
     } catch (failure) {
@@ -151,9 +152,9 @@ function PostDialog({ groups, close, done }: { groups: readonly string[]; close:
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main">
+          <ActButton type="submit" className="main">
             Post article
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>

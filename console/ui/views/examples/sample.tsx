@@ -1,6 +1,7 @@
 /** Sample data of an example: whether it is there, one click to make it, one to remove everything the example wrote. */
 import { createContext, useContext, useEffect, useState } from "react";
 import type { SampleState } from "../../../src/examples/sample.ts";
+import { ActButton, acting } from "../../acting.tsx";
 import { act, type Failure, get } from "../../api.ts";
 import { useRecoveries } from "../../live.ts";
 import { Confirm } from "../../parts.tsx";
@@ -37,7 +38,7 @@ export function useSample(name: string, changed: () => void): Sample {
     setWorking(true);
     setState({ state: method === "POST" ? "making" : "removing", done: 0, total: 0 });
     try {
-      await act(method, path);
+      await acting(() => act(method, path));
     } catch (failure) {
       setError(failure as Failure);
     }
@@ -74,12 +75,12 @@ export function SampleButtons({ title }: { title: string }) {
   if (sample.busy) return <Progress {...sample} />;
   return (
     <>
-      <button type="button" className="sample-make" title="What is there already stays" onClick={sample.make}>
+      <ActButton type="button" className="sample-make" title="What is there already stays" onClick={sample.make}>
         Make sample data
-      </button>
-      <button type="button" onClick={() => ask(true)}>
+      </ActButton>
+      <ActButton type="button" onClick={() => ask(true)}>
         Remove data
-      </button>
+      </ActButton>
       {asking && (
         <Confirm
           close={() => ask(false)}
@@ -105,9 +106,9 @@ export function NothingYet({ title, children }: { title: string; children?: stri
         sample.busy ? (
           <Progress {...sample} />
         ) : (
-          <button type="button" className="main" onClick={sample.make}>
+          <ActButton type="button" className="main" onClick={sample.make}>
             Make sample data
-          </button>
+          </ActButton>
         )
       }
     >

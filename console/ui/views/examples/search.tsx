@@ -1,5 +1,6 @@
 /** Search: what is typed is answered at once, with the words marked; sections to narrow it down, votes, and packages of one's own. */
 import { type SubmitEvent, useEffect, useState } from "react";
+import { ActButton } from "../../acting.tsx";
 import { act, type Failure, get } from "../../api.ts";
 import { bytes, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -98,21 +99,21 @@ function Package({ hit, actions, edit }: { hit: Hit; actions: Actions; edit: (hi
         </span>
       </div>
       <div className="search-acts">
-        <button
+        <ActButton
           type="button"
           className="small"
           data-row
-          aria-label={`Vote for ${id}`}
+          aria-label={`${number(document?.votes ?? 0)} votes, vote for ${id}`}
           onClick={() => actions.run(() => act("POST", `${path}/vote`))}
         >
           ▲ {number(document?.votes ?? 0)}
-        </button>
+        </ActButton>
         <button type="button" className="small" aria-label={`Change ${id}`} onClick={() => edit(hit)}>
           Change
         </button>
-        <button type="button" className="small" aria-label={`Remove ${id}`} onClick={remove}>
+        <ActButton type="button" className="small" aria-label={`Remove ${id}`} onClick={remove}>
           ×
-        </button>
+        </ActButton>
       </div>
     </li>
   );
@@ -179,9 +180,9 @@ function Editor({ hit, actions, close }: { hit: Hit | null; actions: Actions; cl
           Summary
           <textarea name="summary" rows={3} maxLength={2_000} required defaultValue={hit?.document?.summary ?? ""} />
         </label>
-        <button type="submit" className="main">
+        <ActButton type="submit" className="main">
           Save
-        </button>
+        </ActButton>
       </form>
     </Dialog>
   );
@@ -225,9 +226,9 @@ function Results(props: { answer: Answer; actions: Actions; edit: (hit: Hit) => 
       </ol>
       {failed && <p className="note">{failed}</p>}
       {left > 0 && (
-        <button type="button" onClick={load}>
+        <ActButton type="button" onClick={load}>
           More
-        </button>
+        </ActButton>
       )}
     </section>
   );

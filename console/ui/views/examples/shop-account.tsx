@@ -1,5 +1,6 @@
 /** Signing in and out of the shop. */
 import { type SubmitEvent, useState } from "react";
+import { ActButton, acting } from "../../acting.tsx";
 import { act, type Failure } from "../../api.ts";
 import { Dialog } from "../../parts.tsx";
 import { API, type Mine } from "./shop-parts.ts";
@@ -11,7 +12,7 @@ function SignIn({ close, done }: { close: () => void; done: () => void }) {
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const body = { user: String(form.get("user")), password: String(form.get("password")) };
     try {
-      await act("POST", `${API}/sign-in`, body);
+      await acting(() => act("POST", `${API}/sign-in`, body));
       close();
       done();
     } catch (failure) {
@@ -39,9 +40,9 @@ function SignIn({ close, done }: { close: () => void; done: () => void }) {
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main">
+          <ActButton type="submit" className="main">
             Sign in
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>
@@ -52,7 +53,7 @@ export function Account({ mine, changed }: { mine: Mine | undefined; changed: ()
   const [open, setOpen] = useState(false);
   const others = mine?.sessions.filter(({ current }) => !current).length ?? 0;
   const send = async (what: string) => {
-    await act("POST", `${API}/${what}`).catch(() => {});
+    await acting(() => act("POST", `${API}/${what}`)).catch(() => {});
     changed();
   };
   if (mine?.user == null) {
@@ -71,13 +72,13 @@ export function Account({ mine, changed }: { mine: Mine | undefined; changed: ()
         <span className="dim">Signed in as</span> <b>{mine.user}</b>
       </span>
       {others > 0 && (
-        <button type="button" onClick={() => send("sign-out-elsewhere")}>
+        <ActButton type="button" onClick={() => send("sign-out-elsewhere")}>
           Sign out elsewhere ({others})
-        </button>
+        </ActButton>
       )}
-      <button type="button" onClick={() => send("sign-out")}>
+      <ActButton type="button" onClick={() => send("sign-out")}>
         Sign out
-      </button>
+      </ActButton>
     </>
   );
 }

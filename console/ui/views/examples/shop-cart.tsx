@@ -1,6 +1,7 @@
 /** The cart: quantities, the total at today's prices, and the order. */
 import { useState } from "react";
 import type { Order } from "../../../src/examples/shop-database.ts";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { useActions } from "../../parts.tsx";
 import { money, newId } from "./pieces.ts";
@@ -33,9 +34,9 @@ function Line({ line, set }: { line: CartLine; set: (quantity: number) => void }
       <span className="num" title={price === priceNow || price === null ? undefined : `was ${money(price)}`}>
         {priceNow === null ? "gone" : money(quantity * priceNow)}
       </span>
-      <button type="button" className="plain shop-out" aria-label={`Take ${name} out`} onClick={() => set(0)}>
+      <ActButton type="button" className="plain shop-out" aria-label={`Take ${name} out`} onClick={() => set(0)}>
         ×
-      </button>
+      </ActButton>
     </li>
   );
 }
@@ -75,9 +76,9 @@ export function CartBox({ mine, changed }: { mine: Mine; changed: () => void }) 
           <p className="shop-total">
             Together <b>{money(mine.cart.total)}</b>
           </p>
-          <button type="button" className="main" disabled={mine.user === null} onClick={submit}>
+          <ActButton type="button" className="main" disabled={mine.user === null} onClick={submit}>
             {mine.user === null ? "Sign in to order" : "Order"}
-          </button>
+          </ActButton>
         </>
       )}
     </section>

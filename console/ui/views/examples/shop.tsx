@@ -2,6 +2,7 @@
 import type { Viewed } from "cinnabar/views";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import type { Product } from "../../../src/examples/shop-sample.ts";
+import { ActButton } from "../../acting.tsx";
 import { act, type Failure } from "../../api.ts";
 import { duration, micros } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -89,9 +90,14 @@ function Products({ data, put }: { data: Catalogue; put: (id: string) => void })
             {
               title: "",
               cell: ({ id, name }) => (
-                <button type="button" className="small" aria-label={`Add ${name} to the cart`} onClick={() => put(id)}>
+                <ActButton
+                  type="button"
+                  className="small"
+                  aria-label={`Add ${name} to the cart`}
+                  onClick={() => put(id)}
+                >
                   Add
-                </button>
+                </ActButton>
               ),
             },
           ]}
@@ -145,7 +151,7 @@ function PriceForm({ product, done }: { product: Product; done: () => void }) {
             defaultValue={(product.price / 100).toFixed(2)}
           />
         </label>
-        <button type="submit">Change, and make cached pages invalid</button>
+        <ActButton type="submit">Change, and make cached pages invalid</ActButton>
       </form>
       {actions.view}
     </>
@@ -203,9 +209,9 @@ function ProductPage({
               </div>
             </dl>
             <div className="row">
-              <button type="button" className="main" onClick={() => put(id)}>
+              <ActButton type="button" className="main" onClick={() => put(id)}>
                 Put into the cart
-              </button>
+              </ActButton>
               <button type="button" onClick={loaded.reload}>
                 Load the page again
               </button>

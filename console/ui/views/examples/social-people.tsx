@@ -1,6 +1,7 @@
 /** People: signing up, who there is, one of them, and lists. */
 import type { SocialCounts, User, UserList } from "cinnabar/social";
 import { type SubmitEvent, useState } from "react";
+import { ActButton } from "../../acting.tsx";
 import { act, type Failure } from "../../api.ts";
 import { number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -67,9 +68,9 @@ function AccountForm(props: {
             Cancel
           </button>
         )}
-        <button type="submit" className="main">
+        <ActButton type="submit" className="main">
           {props.button}
-        </button>
+        </ActButton>
       </div>
     </form>
   );
@@ -109,7 +110,7 @@ export function You({ api, me, link, changed }: Props & { me: Me }) {
         <button type="button" className="small" onClick={() => setEditing(true)}>
           Change
         </button>
-        <button
+        <ActButton
           type="button"
           className="small danger"
           onClick={() =>
@@ -122,7 +123,7 @@ export function You({ api, me, link, changed }: Props & { me: Me }) {
           }
         >
           Remove account
-        </button>
+        </ActButton>
       </div>
       {actions.view}
       {editing && (
@@ -190,14 +191,14 @@ export function People({ api, link, changed }: Props) {
                     </p>
                     <Counts {...each} />
                   </div>
-                  <button
+                  <ActButton
                     type="button"
                     aria-pressed={each.isFollowed}
                     aria-label={`${each.isFollowed ? "Unfollow" : "Follow"} ${each.login}`}
                     onClick={() => follow(each, !each.isFollowed)}
                   >
                     {each.isFollowed ? "Following" : "Follow"}
-                  </button>
+                  </ActButton>
                 </li>
               ))}
             </ul>
@@ -251,20 +252,20 @@ export function Person({ api, login, lists, changed }: Props & { login: string; 
             <p className="dim">Statuses are {WAYS[mode] ?? mode}.</p>
             {!isMe && (
               <div className="row">
-                <button
+                <ActButton
                   type="button"
                   className={isFollowed ? "" : "main"}
                   aria-pressed={isFollowed}
                   onClick={() => tie("follow", !isFollowed)}
                 >
                   {isFollowed ? "Following" : "Follow"}
-                </button>
-                <button type="button" aria-pressed={isMuted} onClick={() => tie("mute", !isMuted)}>
+                </ActButton>
+                <ActButton type="button" aria-pressed={isMuted} onClick={() => tie("mute", !isMuted)}>
                   {isMuted ? "Muted" : "Mute"}
-                </button>
-                <button type="button" aria-pressed={isBlocked} onClick={() => tie("block", !isBlocked)}>
+                </ActButton>
+                <ActButton type="button" aria-pressed={isBlocked} onClick={() => tie("block", !isBlocked)}>
                   {isBlocked ? "Blocked" : "Block"}
-                </button>
+                </ActButton>
                 {lists.length > 0 && (
                   <select
                     aria-label="Add to a list"
@@ -306,7 +307,7 @@ export function ListHead({ api, list, link, changed, left }: Props & { list: str
           <>
             <div className="row">
               <h2>{name}</h2>
-              <button
+              <ActButton
                 type="button"
                 className="small danger"
                 onClick={() =>
@@ -319,7 +320,7 @@ export function ListHead({ api, list, link, changed, left }: Props & { list: str
                 }
               >
                 Remove list
-              </button>
+              </ActButton>
             </div>
             {members.length === 0 ? (
               <p className="dim">Nobody is in it. Open somebody and choose “Add to a list”.</p>
@@ -328,7 +329,7 @@ export function ListHead({ api, list, link, changed, left }: Props & { list: str
                 {members.map(({ id, login }) => (
                   <span key={id} className="tag">
                     <a href={link(login)}>@{login}</a>
-                    <button
+                    <ActButton
                       type="button"
                       className="plain"
                       aria-label={`Take ${login} out of the list`}
@@ -337,7 +338,7 @@ export function ListHead({ api, list, link, changed, left }: Props & { list: str
                       }
                     >
                       ×
-                    </button>
+                    </ActButton>
                   </span>
                 ))}
               </p>

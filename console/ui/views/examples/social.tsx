@@ -1,6 +1,7 @@
 /** The social network: timelines in the middle, what is posted anywhere on the right. Open it in two browsers to be two people. */
 import type { Status, StatusEvent } from "cinnabar/social";
 import { type SubmitEvent, type SyntheticEvent, useEffect, useState } from "react";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { duration, moment } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -71,9 +72,9 @@ function Composer({ posted, fresh, refresh }: { posted: () => void; fresh: numbe
           )}
         </div>
         <span className="dim">{MOST_CHARACTERS - text.length}</span>
-        <button type="submit" className="main" disabled={text.trim() === ""}>
+        <ActButton type="submit" className="main" disabled={text.trim() === ""}>
           Post
-        </button>
+        </ActButton>
       </div>
     </form>
   );
@@ -108,14 +109,14 @@ function StatusItem(props: { status: Shown; mine: boolean; repost: () => void; r
       <p className="social-text">{text}</p>
       <p className="social-actions">
         {!mine && (
-          <button type="button" className="plain" aria-label={`Repost ${author.login}: ${text}`} onClick={repost}>
+          <ActButton type="button" className="plain" aria-label={`Repost ${author.login}: ${text}`} onClick={repost}>
             ↻ Repost
-          </button>
+          </ActButton>
         )}
         {mine && (
-          <button type="button" className="plain" aria-label={`Delete: ${text}`} onClick={remove}>
+          <ActButton type="button" className="plain" aria-label={`Delete: ${text}`} onClick={remove}>
             Delete
-          </button>
+          </ActButton>
         )}
       </p>
     </li>
@@ -194,9 +195,9 @@ function NewList({ close, made }: { close: () => void; made: (id: string) => voi
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main">
+          <ActButton type="submit" className="main">
             Make it
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>
@@ -221,9 +222,9 @@ function Tabs({ me, at, create }: { me: Me; at: Where; create: () => void }) {
       {tab(`#/${PATH}`, isHome, "Home")}
       {tab(`#/${PATH}?people=all`, at.people, "People")}
       {(me.lists ?? []).map(({ id, name }) => tab(listLink(id), at.list === id, name))}
-      <button type="button" className="plain" onClick={create}>
+      <ActButton type="button" className="plain" onClick={create}>
         + List
-      </button>
+      </ActButton>
     </nav>
   );
 }

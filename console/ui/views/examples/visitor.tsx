@@ -1,5 +1,6 @@
 /** Who this browser is in the examples, and the means to be somebody else. */
 import { type SubmitEvent, useEffect, useState } from "react";
+import { ActButton, acting } from "../../acting.tsx";
 import { act, type Failure, get } from "../../api.ts";
 import { useOutside, Watchers } from "../../outside.ts";
 import { Dialog } from "../../parts.tsx";
@@ -41,7 +42,7 @@ function NameDialog({ close, changed }: { close: () => void; changed: () => void
     event.preventDefault();
     const wanted = String(new FormData(event.currentTarget as HTMLFormElement).get("name"));
     try {
-      become((await act<{ name: string }>("POST", "/api/examples/visitor", { name: wanted })).name);
+      become((await acting(() => act<{ name: string }>("POST", "/api/examples/visitor", { name: wanted }))).name);
       close();
       changed();
     } catch (failure) {
@@ -65,9 +66,9 @@ function NameDialog({ close, changed }: { close: () => void; changed: () => void
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main">
+          <ActButton type="submit" className="main">
             Be that
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>

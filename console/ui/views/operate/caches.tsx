@@ -2,6 +2,7 @@
 
 import type { CacheStats } from "cinnabar/cache";
 import type { SubmitEvent } from "react";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { bytes, duration, moment, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -101,7 +102,7 @@ function Entries({
           title: "Tags",
           cell: ({ tags }) =>
             tags.map((tag) => (
-              <button
+              <ActButton
                 key={tag}
                 type="button"
                 className="small"
@@ -110,13 +111,13 @@ function Entries({
                 onClick={() => invalidate(tag)}
               >
                 {tag}
-              </button>
+              </ActButton>
             )),
         },
         {
           title: "",
           cell: ({ key }) => (
-            <button
+            <ActButton
               type="button"
               className="small"
               aria-label={`Delete ${key}`}
@@ -124,7 +125,7 @@ function Entries({
               onClick={() => drop(key)}
             >
               Delete
-            </button>
+            </ActButton>
           ),
         },
       ]}
@@ -153,9 +154,9 @@ function One({ name }: { name: string }) {
       <Head title={name} note={<a href="#/caches">All caches</a>}>
         <form className="row" onSubmit={submit}>
           <input name="tag" required maxLength={256} placeholder="Tag" aria-label="Tag to invalidate" data-search />
-          <button type="submit" data-acts="operator">
+          <ActButton type="submit" data-acts="operator">
             Invalidate tag
-          </button>
+          </ActButton>
         </form>
       </Head>
       {actions.view}

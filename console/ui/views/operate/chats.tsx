@@ -1,6 +1,7 @@
 /** Chats and mailboxes: what is kept in them, who is behind, and the means to take somebody out who holds it up. */
 import type { ChatInfo, MailboxInfo, MemberPosition } from "cinnabar/chats";
-import { useState } from "react";
+import { ActButton } from "../../acting.tsx";
+import { useTyped } from "../../address.ts";
 import { act } from "../../api.ts";
 import { bytes, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -59,7 +60,7 @@ function Boxes({ rows, actions }: { rows: readonly MailboxInfo[]; actions: Actio
         {
           title: "",
           cell: ({ owner }) => (
-            <button
+            <ActButton
               type="button"
               className="small"
               aria-label={`Delete the mailbox of ${owner}`}
@@ -67,7 +68,7 @@ function Boxes({ rows, actions }: { rows: readonly MailboxInfo[]; actions: Actio
               onClick={() => remove(owner)}
             >
               Delete
-            </button>
+            </ActButton>
           ),
         },
       ]}
@@ -78,7 +79,7 @@ function Boxes({ rows, actions }: { rows: readonly MailboxInfo[]; actions: Actio
 function All() {
   const loaded = useLoad<Listed>("/api/chats", {}, 3_000);
   const actions = useActions(loaded.reload);
-  const [wanted, setWanted] = useState("");
+  const [wanted, setWanted] = useTyped("find");
   const isCut = (rows: readonly unknown[] | undefined) => rows?.length === loaded.data?.most;
   const note = isCut(loaded.data?.chats) || isCut(loaded.data?.mailboxes) ? "Those that were used last" : undefined;
   return (
@@ -154,7 +155,7 @@ function Members({ rows, remove }: { rows: readonly MemberPosition[]; remove: (m
         {
           title: "",
           cell: ({ member }) => (
-            <button
+            <ActButton
               type="button"
               className="small"
               aria-label={`Remove ${member}`}
@@ -162,7 +163,7 @@ function Members({ rows, remove }: { rows: readonly MemberPosition[]; remove: (m
               onClick={() => remove(member)}
             >
               Remove
-            </button>
+            </ActButton>
           ),
         },
       ]}
@@ -199,9 +200,9 @@ function One({ name }: { name: string }) {
           </>
         }
       >
-        <button type="button" data-acts="operator" onClick={remove}>
+        <ActButton type="button" data-acts="operator" onClick={remove}>
           Delete
-        </button>
+        </ActButton>
       </Head>
       {actions.view}
       <States of={loaded}>

@@ -2,6 +2,7 @@
 import { type KeyboardEvent, type SubmitEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { CommandHelp } from "../../../src/operate/command.ts";
 import type { Value } from "../../../src/values.ts";
+import { ActButton } from "../../acting.tsx";
 import { act, type Failure } from "../../api.ts";
 import { micros, splitWords } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -168,9 +169,9 @@ export function CommandLine() {
             onChange={(event) => setLine(event.currentTarget.value)}
             onKeyDown={pressed}
           />
-          <button type="submit" className="main">
+          <ActButton type="submit" className="main">
             Run
-          </button>
+          </ActButton>
         </div>
         <ul className="offers" aria-label="Completions">
           {offered.map(({ name }) => (

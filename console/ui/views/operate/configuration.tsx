@@ -1,5 +1,7 @@
 /** The configuration, to be read and changed while the server runs. */
 import { type SubmitEvent, useState } from "react";
+import { ActButton } from "../../acting.tsx";
+import { useTyped } from "../../address.ts";
 import { act } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { Empty, Head, States, Table, useActions } from "../../parts.tsx";
@@ -39,9 +41,9 @@ function Row({ directive, save }: { directive: Directive; save: (value: string) 
         onChange={(event) => setDraft(event.currentTarget.value)}
         onKeyDown={(event) => event.key === "Escape" && setDraft(null)}
       />
-      <button type="submit" className="small main">
+      <ActButton type="submit" className="small main">
         Set
-      </button>
+      </ActButton>
       <button type="button" className="small" onClick={() => setDraft(null)}>
         Cancel
       </button>
@@ -52,7 +54,7 @@ function Row({ directive, save }: { directive: Directive; save: (value: string) 
 export function Configuration() {
   const loaded = useLoad<{ directives: Directive[] }>("/api/config");
   const actions = useActions(loaded.reload);
-  const [filter, setFilter] = useState("");
+  const [filter, setFilter] = useTyped("filter");
   return (
     <>
       <Head title="Configuration" note="Until the server stops; CONFIG REWRITE keeps it">
@@ -86,7 +88,10 @@ export function Configuration() {
                     <Row
                       directive={directive}
                       save={(value) =>
-                        actions.run(() => act("PUT", `/api/config/${encodeURIComponent(directive.name)}`, { value }))
+                        actions.run(
+                          () => act("PUT", `/api/config/${encodeURIComponent(directive.name)}`, { value }),
+                          `Set ${directive.name}.`,
+                        )
                       }
                     />
                   ),

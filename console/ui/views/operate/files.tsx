@@ -1,4 +1,5 @@
 /** Snapshots and the append-only file: begin one, see how it gets on. */
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { bytes, duration, moment } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -71,12 +72,12 @@ export function Files() {
   return (
     <>
       <Head title="Snapshots and files">
-        <button type="button" data-acts="operator" onClick={() => begin("snapshot")}>
+        <ActButton type="button" data-acts="operator" onClick={() => begin("snapshot")}>
           Take a snapshot
-        </button>
-        <button type="button" data-acts="operator" onClick={() => begin("rewrite")}>
+        </ActButton>
+        <ActButton type="button" data-acts="operator" onClick={() => begin("rewrite")}>
           Rewrite the append-only file
-        </button>
+        </ActButton>
       </Head>
       {actions.view}
       <States of={loaded}>

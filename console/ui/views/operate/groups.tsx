@@ -1,6 +1,7 @@
 /** Consumer groups of a stream: how far they are, who reads, and what nobody has acknowledged, which can be claimed and acknowledged. */
 import { IconUsersGroup } from "@tabler/icons-react";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { duration, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -85,9 +86,9 @@ function One({
         >
           {`Acknowledge ${number(ids.length)} shown`}
         </button>
-        <button type="button" className="danger" disabled={isBusy} onClick={destroy}>
+        <ActButton type="button" className="danger" onClick={destroy}>
           Destroy group
-        </button>
+        </ActButton>
       </div>
       {group.consumers.length > 0 && (
         <Table
@@ -175,9 +176,9 @@ function NameDialog({ asked, close }: { asked: Asked; close: () => void }) {
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main">
+          <ActButton type="submit" className="main">
             {asked.button}
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>

@@ -1,5 +1,7 @@
 /** Search indexes: how large they are, which words are in them, and what they answer. */
 import { type SubmitEvent, useState } from "react";
+import { ActButton } from "../../acting.tsx";
+import { useAddress, useTyped } from "../../address.ts";
 import { act } from "../../api.ts";
 import { bytes, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -48,7 +50,7 @@ interface Asked {
 
 function All() {
   const loaded = useLoad<Listed>("/api/indexes", {}, 3_000);
-  const [wanted, setWanted] = useState("");
+  const [wanted, setWanted] = useTyped("find");
   return (
     <>
       <Head
@@ -136,12 +138,13 @@ function Terms({ rows, label }: { rows: readonly Term[]; label: string }) {
 }
 
 function Question({ path }: { path: string }) {
-  const [query, setQuery] = useState("");
-  const [asked, setAsked] = useState("");
+  const address = useAddress();
+  const asked = address.get("ask");
+  const [query, setQuery] = useState(asked);
   const loaded = useLoad<Asked>(asked === "" ? null : `${path}/search`, { query: asked });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    setAsked(query.trim());
+    address.go({ ask: query.trim() });
   };
   return (
     <>
@@ -155,7 +158,7 @@ function Question({ path }: { path: string }) {
           value={query}
           onChange={(event) => setQuery(event.currentTarget.value)}
         />
-        <button type="submit">Ask</button>
+        <ActButton type="submit">Ask</ActButton>
       </form>
       {asked !== "" && (
         <States of={loaded}>
@@ -187,7 +190,7 @@ function Question({ path }: { path: string }) {
 }
 
 function Vocabulary({ path }: { path: string }) {
-  const [prefix, setPrefix] = useState("");
+  const [prefix, setPrefix] = useTyped("words");
   const loaded = useLoad<{ terms: Term[]; next: string | null }>(`${path}/terms`, { prefix, limit: 50 });
   return (
     <>
@@ -235,9 +238,9 @@ function One({ name }: { name: string }) {
           </>
         }
       >
-        <button type="button" data-acts="operator" onClick={clear}>
+        <ActButton type="button" data-acts="operator" onClick={clear}>
           Empty index
-        </button>
+        </ActButton>
       </Head>
       {actions.view}
       <States of={loaded}>

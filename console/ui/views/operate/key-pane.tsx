@@ -1,83 +1,30 @@
 /** One key: its facts, its value in the form that was chosen, its elements page by page, and what can be done to it. */
 import { IconEye, IconKeyOff, IconPencil, IconRowInsertTop, IconSearchOff, IconTrash } from "@tabler/icons-react";
-import { type SubmitEvent, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { KeyView } from "../../../src/operate/keys.ts";
 import type { Value } from "../../../src/values.ts";
-import { type Address, useAddress } from "../../address.ts";
+import { ActButton } from "../../acting.tsx";
+import { type Address, changeAddress, useAddress } from "../../address.ts";
 import { act, type Failure, get } from "../../api.ts";
-import { bytes, duration, isText, number, sendable, shown } from "../../format.ts";
+import { bytes, duration, isText, number, shown } from "../../format.ts";
 import { useRecoveries } from "../../live.ts";
-import { Dialog, Empty, Loading, Scroll, Trouble, toast, useActions, ValueView } from "../../parts.tsx";
-import { go } from "../../router.ts";
-import { timeIn } from "./amounts.ts";
+import { Confirm, Dialog, Empty, Loading, Scroll, Trouble, useActions, ValueView } from "../../parts.tsx";
+import { currentPlace } from "../../router.ts";
+import { type Undoable, useUndone } from "../../undo.tsx";
 import { Groups } from "./groups.tsx";
-import { draftOf } from "./value-forms.ts";
+import {
+  addTitle,
+  type Edited,
+  isChangeable,
+  isCut,
+  KeyDialog,
+  placeIn,
+  placeOf,
+  placeText,
+  removal,
+  word,
+} from "./key-forms.tsx";
 import { type ValueAt, ValueBox } from "./value-view.tsx";
-
-/** What is asked for in a dialog: fields with their first values. */
-interface Form {
-  readonly title: string;
-  readonly fields: readonly {
-    name: string;
-    label: string;
-    value: string;
-    long?: boolean;
-    note?: string | undefined;
-    /** What becomes of what was typed. */
-    read?: (typed: string) => string;
-  }[];
-  send(values: Readonly<Record<string, string>>): Promise<unknown>;
-}
-
-function FormDialog({ form, close, done }: { form: Form; close: () => void; done: () => void }) {
-  const [error, setError] = useState<Failure | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const typed = new FormData(event.currentTarget);
-    setBusy(true);
-    try {
-      const read = form.fields.map(({ name, read = String }) => [name, read(String(typed.get(name) ?? ""))]);
-      await form.send(Object.fromEntries(read) as Record<string, string>);
-      close();
-      toast("Saved.");
-      done();
-    } catch (failure) {
-      setError(failure as Failure);
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog title={form.title} close={close}>
-      <form className="stack" onSubmit={submit}>
-        {form.fields.map(({ name, label, value, long, note }) => (
-          <div className="field" key={name}>
-            <label htmlFor={`field-${name}`}>{label}</label>
-            {long ? (
-              <textarea id={`field-${name}`} name={name} rows={8} defaultValue={value} data-autofocus />
-            ) : (
-              <input id={`field-${name}`} name={name} defaultValue={value} autoComplete="off" />
-            )}
-            {note && <small>{note}</small>}
-          </div>
-        ))}
-        {error && (
-          <p className="bad" role="alert">
-            {error.message}
-          </p>
-        )}
-        <div className="row end">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" className="main" disabled={isBusy}>
-            Save
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
-}
 
 /** The pages loaded so far. A key that was there and is not any more is gone, which is no failure. */
 function useKey(name: string, search: string) {
@@ -137,91 +84,6 @@ function TimeLeft({ ttlMs, at, over }: { ttlMs: number; at: number; over: () => 
   return <span>{duration(Math.max(0, left))} to live</span>;
 }
 
-const edit = (key: string, body: object) => act("PUT", "/api/key", { key, ...body });
-const word = (value: Value | undefined): string =>
-  value !== undefined && isText(value) ? sendable(value) : String(value ?? "");
-
-/** Adding an element, by type. */
-function addForm(key: string, type: string): Form | null {
-  const field = (name: string, label: string, long = false) => ({ name, label, value: "", long });
-  const forms: Record<string, Form> = {
-    hash: {
-      title: "Set a field",
-      fields: [field("field", "Field"), field("value", "Value", true)],
-      send: (values) => edit(key, { action: "setField", as: "text", ...values }),
-    },
-    list: {
-      title: "Append an item",
-      fields: [field("value", "Value", true)],
-      send: (values) => edit(key, { action: "push", as: "text", ...values }),
-    },
-    set: {
-      title: "Add a member",
-      fields: [field("value", "Member", true)],
-      send: (values) => edit(key, { action: "addMember", as: "text", ...values }),
-    },
-    zset: {
-      title: "Add a member",
-      fields: [field("field", "Member"), field("value", "Score")],
-      send: (values) => edit(key, { action: "setScore", ...values }),
-    },
-    stream: {
-      title: "Add an entry",
-      fields: [field("name", "Field"), field("value", "Value", true)],
-      send: ({ name = "", value = "" }) => edit(key, { action: "addEntry", pairs: [[name, value]] }),
-    },
-  };
-  return forms[type] ?? null;
-}
-
-/** Where the value of a row is; of a stream, which entry. Members of sets are what they are called. */
-function placeOf(key: string, type: string, row: Value[]): ValueAt {
-  if (type === "list") return { key, index: Number(row[0]) };
-  return type === "stream" ? { key, id: word(row[0]) } : { key, field: word(row[0]) };
-}
-
-/** Changing the element of a row. */
-async function changeForm(key: string, type: string, row: Value[]): Promise<Form> {
-  if (type === "zset") {
-    return {
-      title: `Score of ${word(row[0])}`,
-      fields: [{ name: "value", label: "Score", value: word(row[1]) }],
-      send: (values) => edit(key, { action: "setScore", field: word(row[0]), ...values }),
-    };
-  }
-  const { as, ...draft } = await draftOf(placeOf(key, type, row));
-  const action = type === "hash" ? { action: "setField", field: word(row[0]) } : { action: "setIndex", index: row[0] };
-  return {
-    title: type === "hash" ? `Field ${word(row[0])}` : `Item ${String(row[0])}`,
-    fields: [{ name: "value", label: "Value", long: true, ...draft }],
-    send: ({ value = "" }) => edit(key, { ...action, value, as }),
-  };
-}
-
-const isChangeable = (type: string): boolean => type === "hash" || type === "list" || type === "zset";
-
-/** The whole value of a list's item, where the table has only its beginning: the server compares it before it changes anything. */
-async function wholeItem(key: string, row: Value[], isCut: boolean): Promise<string> {
-  if (!isCut) return word(row[1]);
-  const { text } = await get<{ text: string }>("/api/key/value", { key, index: Number(row[0]), as: "base64" });
-  return `base64:${text}`;
-}
-
-const insertForm = (key: string, row: Value[], isCut: boolean): Form => ({
-  title: `Insert before item ${String(row[0])}`,
-  fields: [{ name: "value", label: "Value", value: "", long: true }],
-  send: async ({ value = "" }) =>
-    edit(key, { action: "insertIndex", index: row[0], value, as: "text", shown: await wholeItem(key, row, isCut) }),
-});
-
-async function removal(key: string, type: string, row: Value[], isCut: boolean): Promise<unknown> {
-  if (type === "hash") return edit(key, { action: "removeField", field: word(row[0]) });
-  if (type === "list")
-    return edit(key, { action: "removeIndex", index: row[0], value: await wholeItem(key, row, isCut) });
-  if (type === "stream") return edit(key, { action: "removeEntry", field: word(row[0]) });
-  return edit(key, { action: "removeMember", value: word(row[0]) });
-}
-
 const cell = (value: Value) =>
   isText(value) || typeof value === "number" ? (
     <span className="cut">{isText(value) ? shown(value) : value}</span>
@@ -231,50 +93,36 @@ const cell = (value: Value) =>
 
 const ICON = { size: 15, stroke: 1.6 } as const;
 
-function RowActions(props: {
-  view: KeyView;
-  row: Value[];
-  isCut: boolean;
-  isBusy: boolean;
-  name: string;
-  open: (form: Form | Promise<Form>) => void;
-  look: (place: ValueAt) => void;
-  remove: (row: Value[], isCut: boolean) => void;
-}) {
-  const { view, row, isCut, isBusy, name } = props;
+interface RowsProps {
+  readonly view: KeyView;
+  readonly name: string;
+  /** Opens the dialog of a change. */
+  readonly open: (change: string) => void;
+  readonly look: (place: ValueAt) => void;
+  readonly remove: (row: Value[]) => void;
+}
+
+function RowActions({ view, row, name, open, look, remove }: RowsProps & { row: Value[] }) {
+  const place = placeOf(name, view.type, row);
   const button = (label: string, icon: React.ReactNode, run: () => void) => (
-    <button
-      data-acts={label === "View" ? undefined : "operator"}
-      type="button"
-      className="icon"
-      aria-label={label}
-      title={label}
-      disabled={isBusy}
-      onClick={run}
-    >
+    <ActButton data-acts="operator" type="button" className="icon" aria-label={label} title={label} onClick={run}>
       {icon}
-    </button>
+    </ActButton>
   );
   return (
     <span className="row-actions">
-      {button("View", <IconEye {...ICON} />, () => props.look(placeOf(name, view.type, row)))}
-      {isChangeable(view.type) &&
-        button("Edit", <IconPencil {...ICON} />, () => props.open(changeForm(name, view.type, row)))}
+      <button type="button" className="icon" aria-label="View" title="View" onClick={() => look(place)}>
+        <IconEye {...ICON} />
+      </button>
+      {isChangeable(view.type) && button("Edit", <IconPencil {...ICON} />, () => open(`edit:${placeText(place)}`))}
       {view.type === "list" &&
-        button("Insert before", <IconRowInsertTop {...ICON} />, () => props.open(insertForm(name, row, isCut)))}
-      {button("Remove", <IconTrash {...ICON} />, () => props.remove(row, isCut))}
+        button("Insert before", <IconRowInsertTop {...ICON} />, () => open(`insert:${placeText(place)}`))}
+      {button("Remove", <IconTrash {...ICON} />, () => remove(row))}
     </span>
   );
 }
 
-function Rows(props: {
-  view: KeyView;
-  name: string;
-  isBusy: boolean;
-  open: (form: Form | Promise<Form>) => void;
-  look: (place: ValueAt) => void;
-  remove: (row: Value[], isCut: boolean) => void;
-}) {
+function Rows(props: RowsProps) {
   const { view } = props;
   const cuts = new Map(view.cut.map((each) => [`${each.row} ${each.column}`, each.bytes]));
   return (
@@ -303,7 +151,7 @@ function Rows(props: {
                 );
               })}
               <td className="num">
-                <RowActions {...props} row={row} isCut={view.cut.some((each) => each.row === nth)} />
+                <RowActions {...props} row={row} />
               </td>
             </tr>
           ))}
@@ -311,47 +159,6 @@ function Rows(props: {
       </table>
     </Scroll>
   );
-}
-
-function keyForms(name: string, view: KeyView): { ttl: Form; rename: Form } {
-  const ttl = view.ttlMs === null ? "" : String(Math.ceil(view.ttlMs / 1_000));
-  return {
-    ttl: {
-      title: "Set time to live",
-      fields: [
-        {
-          name: "seconds",
-          label: "Seconds",
-          value: ttl,
-          note: "Or with a unit: 5m, 2h, 1d. Empty: the key stays for good.",
-        },
-      ],
-      send: async ({ seconds = "" }) => {
-        const ms = seconds.trim() === "" ? null : timeIn(seconds);
-        if (seconds.trim() !== "" && (ms === null || ms < 1))
-          throw new Error(`"${seconds}" is no time: give seconds, such as 60`);
-        await act("POST", "/api/key/ttl", { key: name, ttlMs: ms });
-      },
-    },
-    rename: {
-      title: "Rename key",
-      fields: [{ name: "to", label: "New name", value: name }],
-      send: async ({ to = "" }) => {
-        await act("POST", "/api/key/rename", { key: name, to });
-        go("keys", { key: to });
-      },
-    },
-  };
-}
-
-/** The whole text of a string, in the form that was chosen. */
-async function textForm(name: string, chosen: string): Promise<Form> {
-  const { as, ...draft } = await draftOf({ key: name }, chosen);
-  return {
-    title: "Value",
-    fields: [{ name: "value", label: "Value", long: true, ...draft }],
-    send: ({ value = "" }) => edit(name, { action: "set", value, as }),
-  };
 }
 
 const WAIT_MS = 250;
@@ -374,19 +181,6 @@ function ElementSearch({ address, view }: { address: Address; view: KeyView }) {
       onChange={(event) => setTyped(event.currentTarget.value)}
     />
   );
-}
-
-/** An element that is looked at, as the address has it. */
-function placeIn(key: string, text: string): ValueAt | null {
-  const [, kind, rest = ""] = /^(field|index|id):(.*)$/s.exec(text) ?? [];
-  if (kind === "index") return { key, index: Number(rest) };
-  if (kind === "id") return { key, id: rest };
-  return kind === "field" ? { key, field: rest } : null;
-}
-
-function placeText({ field, index, id }: ValueAt): string {
-  if (index !== undefined) return `index:${index}`;
-  return id === undefined ? `field:${field}` : `id:${id}`;
 }
 
 function titleOf({ field, index, id }: ValueAt, type: string): string {
@@ -430,24 +224,36 @@ function ElementDialog({
   );
 }
 
+/** The address without a key. */
+const NO_KEY = { key: null, as: null, search: null, element: null, do: null };
+
+/** Shows a key that is there again, unless somebody looks at something else by now. */
+function showAgain(key: string): void {
+  const { path, query } = currentPlace();
+  if (path === "keys" && !query.has("key")) changeAddress({ key });
+}
+
 export function KeyPane({ name, changed }: { name: string; changed: () => void }) {
   const address = useAddress();
   const search = address.get("search");
   const as = address.get("as");
   const { view, error, isGone, isBusy, load } = useKey(name, search);
-  const [form, setForm] = useState<Form | null>(null);
   const [turn, setTurn] = useState(0);
   const again = () => {
     void load("0", view?.rows.length);
     setTurn((old) => old + 1);
   };
+  const undone = useUndone();
+  useEffect(() => {
+    if (undone > 0) again();
+  }, [undone]);
   const actions = useActions(again);
   const edited = () => {
     again();
     changed();
   };
   const back = (
-    <a className="back" href={address.href({ key: null, as: null, search: null, element: null })}>
+    <a className="back" href={address.href(NO_KEY)}>
       ← Keys
     </a>
   );
@@ -470,29 +276,38 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
     );
   }
   if (view === null) return <Loading />;
-  const forms = keyForms(name, view);
-  const add = addForm(name, view.type);
+  const adding = addTitle(view.type);
   const isString = view.type === "string";
   const element = placeIn(name, address.get("element"));
-  /** What a form needs may have to be read first. */
-  const open = (made: Form | Promise<Form>) =>
-    void Promise.resolve(made).then(setForm, (failure: Failure) => actions.failed(failure));
-  const remove = () =>
-    actions.ask({
-      title: "Delete this key?",
-      text: `${shown(view.key)} and all that is in it are gone then.`,
-      button: "Delete key",
-      run: async () => {
-        try {
-          await act("POST", "/api/keys/delete", { keys: [name] });
-          toast(`Deleted ${shown(view.key)}.`);
+  const wanted = address.get("do");
+  const open = (change: string) => address.go({ do: change });
+  const close = () => changeAddress({ do: null });
+  const said = ({ answer, gone }: Edited) =>
+    answer === 0
+      ? "It was gone already: somebody else has removed it."
+      : gone
+        ? "Element removed. It was the last one, so the key is deleted too."
+        : "Element removed.";
+  const remove = (row: Value[]) =>
+    actions.run(() => removal(name, view.type, row, isCut(view, row)), said).then((done) => done && changed());
+  const deletion = {
+    title: "Delete this key?",
+    text: view.restorable
+      ? `${shown(view.key)} and all that is in it are gone then. It can be undone for a few seconds.`
+      : `${shown(view.key)} and all that is in it are gone then. It is too large to be kept, so this cannot be undone.`,
+    button: "Delete key",
+    run: () =>
+      actions.run(
+        async () => {
+          const answer = await act<Undoable>("POST", "/api/keys/delete", { keys: [name] });
+          changeAddress(NO_KEY);
           changed();
-          address.go({ key: null, as: null, search: null, element: null });
-        } catch (failure) {
-          actions.failed(failure as Failure);
-        }
-      },
-    });
+          return answer;
+        },
+        `Deleted ${shown(view.key)}.`,
+        () => showAgain(name),
+      ),
+  };
   return (
     <div className="pane">
       {back}
@@ -510,27 +325,27 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
       </p>
       <div className="row">
         {isString && (
-          <button data-acts="operator" type="button" className="main" onClick={() => open(textForm(name, as))}>
+          <ActButton data-acts="operator" type="button" className="main" onClick={() => open("edit")}>
             Edit value
-          </button>
+          </ActButton>
         )}
-        {add && (
-          <button data-acts="operator" type="button" className="main" onClick={() => setForm(add)}>
-            {add.title}
-          </button>
+        {adding && (
+          <ActButton data-acts="operator" type="button" className="main" onClick={() => open("add")}>
+            {adding}
+          </ActButton>
         )}
-        <button data-acts="operator" type="button" onClick={() => setForm(forms.ttl)}>
+        <ActButton data-acts="operator" type="button" onClick={() => open("ttl")}>
           Set time to live
-        </button>
-        <button data-acts="operator" type="button" onClick={() => setForm(forms.rename)}>
+        </ActButton>
+        <ActButton data-acts="operator" type="button" onClick={() => open("rename")}>
           Rename key
-        </button>
+        </ActButton>
         <button type="button" disabled={isBusy} onClick={again}>
           Reload key
         </button>
-        <button data-acts="operator" type="button" className="danger" disabled={actions.isBusy} onClick={remove}>
+        <ActButton data-acts="operator" type="button" className="danger" onClick={() => open("delete")}>
           Delete key
-        </button>
+        </ActButton>
       </div>
       {actions.view}
       {error !== null && <Trouble error={error} again={again} />}
@@ -549,10 +364,9 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
             <Rows
               view={view}
               name={name}
-              isBusy={actions.isBusy}
               open={open}
               look={(place) => address.go({ element: placeText(place), as: null })}
-              remove={(row, isCut) => void actions.run(() => removal(name, view.type, row, isCut), "Element removed.")}
+              remove={(row) => void remove(row)}
             />
           )}
           {view.next !== null && (
@@ -566,7 +380,21 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
       )}
       {view.type === "stream" && <Groups name={name} />}
       {element !== null && <ElementDialog place={element} view={view} address={address} turn={turn} />}
-      {form && <FormDialog form={form} close={() => setForm(null)} done={edited} />}
+      {wanted === "delete" ? (
+        <Confirm question={deletion} close={close} />
+      ) : (
+        wanted !== "" && (
+          <KeyDialog
+            name={name}
+            view={view}
+            chosen={as}
+            wanted={wanted}
+            close={close}
+            done={edited}
+            failed={actions.failed}
+          />
+        )
+      )}
     </div>
   );
 }

@@ -6,11 +6,13 @@ import "../../keys.css";
 import { IconChecks, IconDownload, IconKey, IconPlus, IconRefresh, IconUpload } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { KeyFacts } from "../../../src/operate/keys.ts";
+import { ActButton } from "../../acting.tsx";
 import { useAddress } from "../../address.ts";
 import { act, type Failure, get } from "../../api.ts";
 import { number, sendable } from "../../format.ts";
 import { useRecoveries } from "../../live.ts";
 import { Empty, Head, Loading, Trouble } from "../../parts.tsx";
+import { useUndone } from "../../undo.tsx";
 import { filterIn, KeyFilters } from "./key-filters.tsx";
 import { KeyList } from "./key-list.tsx";
 import { KeyPane } from "./key-pane.tsx";
@@ -179,6 +181,10 @@ export function Keys() {
     if (filter.needsScan || survey.progress !== null) survey.again();
     if (!filter.needsScan) listed.reload();
   };
+  const undone = useUndone();
+  useEffect(() => {
+    if (undone > 0) reload();
+  }, [undone]);
   const isLoading = filter.needsScan ? survey.isRunning : listed.state === "loading";
   const isEmpty = rows.length === 0 && !isLoading && (filter.needsScan || listed.cursor === "0");
   const note = isLoading
@@ -208,7 +214,7 @@ export function Keys() {
           <button type="button" className="icon" aria-label="Reload" title="Reload" onClick={reload}>
             <IconRefresh {...ICON} />
           </button>
-          <button
+          <ActButton
             data-acts="operator"
             data-needs="files"
             type="button"
@@ -218,7 +224,7 @@ export function Keys() {
             onClick={() => address.go({ dialog: "import" })}
           >
             <IconUpload {...ICON} />
-          </button>
+          </ActButton>
           <button
             data-needs="files"
             type="button"
@@ -237,14 +243,14 @@ export function Keys() {
           >
             <IconChecks {...ICON} /> Select
           </button>
-          <button
+          <ActButton
             data-acts="operator"
             type="button"
             className="main with-icon"
             onClick={() => address.go({ dialog: "new" })}
           >
             <IconPlus {...ICON} /> New key
-          </button>
+          </ActButton>
         </Head>
         <KeyFilters address={address} problem={filter.problem} />
         {isSelecting && (
@@ -285,7 +291,7 @@ export function Keys() {
             )}
             <span className="gap" />
             {BULK.map((action) => (
-              <button
+              <ActButton
                 data-acts="operator"
                 key={action}
                 type="button"
@@ -294,7 +300,7 @@ export function Keys() {
                 onClick={() => address.go({ dialog: action })}
               >
                 {BULK_TITLES[action]} …
-              </button>
+              </ActButton>
             ))}
           </div>
         )}
@@ -307,9 +313,9 @@ export function Keys() {
             icon={IconKey}
             action={
               filter.isEmpty ? (
-                <button data-acts="operator" type="button" onClick={() => address.go({ dialog: "new" })}>
+                <ActButton data-acts="operator" type="button" onClick={() => address.go({ dialog: "new" })}>
                   Create key
-                </button>
+                </ActButton>
               ) : (
                 <a href="#/keys">Show all keys</a>
               )
@@ -325,7 +331,7 @@ export function Keys() {
             open={open}
             current={current}
             chosen={isSelecting && !isAllChosen ? chosen : null}
-            hrefOf={(id) => address.href({ key: id, as: null, search: null, element: null, dialog: null })}
+            hrefOf={(id) => address.href({ key: id, as: null, search: null, element: null, dialog: null, do: null })}
             toggle={toggle}
             choose={(id) => setChosen(toggled(chosen, id))}
             narrow={(match) => address.go({ match })}

@@ -3,6 +3,7 @@ import { IconCrown, IconLock, IconTicket } from "@tabler/icons-react";
 import type { ElectionInspection } from "cinnabar/elections";
 import type { LockInspection } from "cinnabar/locks";
 import type { SemaphoreInspection } from "cinnabar/semaphores";
+import { ActButton } from "../../acting.tsx";
 import { useAddress } from "../../address.ts";
 import { act } from "../../api.ts";
 import { duration, number } from "../../format.ts";
@@ -56,7 +57,7 @@ function Name({ name, prefix, usual }: { name: string; prefix: string; usual: st
 function ReleaseButton({ kind, thing, label }: { kind: Kind; thing: Named<object>; label: string }) {
   const { go } = useAddress();
   return (
-    <button
+    <ActButton
       data-acts="operator"
       type="button"
       className="small danger"
@@ -64,7 +65,7 @@ function ReleaseButton({ kind, thing, label }: { kind: Kind; thing: Named<object
       onClick={() => go({ release: thing.name, kind, prefix: thing.prefix })}
     >
       {label}…
-    </button>
+    </ActButton>
   );
 }
 
@@ -107,16 +108,15 @@ function ReleaseDialog({ done }: { done: () => void }) {
         <button type="button" onClick={close} data-autofocus>
           Cancel
         </button>
-        <button
+        <ActButton
           type="button"
           className="danger"
-          disabled={actions.isBusy}
           onClick={async () => {
             if (await actions.run(() => act("POST", url), said)) close();
           }}
         >
           {verb}
-        </button>
+        </ActButton>
       </div>
     </Dialog>
   );

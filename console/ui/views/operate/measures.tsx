@@ -1,5 +1,5 @@
 /** What programs count, log and measure with the toolkit. */
-import { useState } from "react";
+import { useAddress } from "../../address.ts";
 import { Chart } from "../../chart.tsx";
 import { moment, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -31,7 +31,8 @@ function Counter({ name, precisionMs }: { name: string; precisionMs: number }) {
 }
 
 function CountersPart() {
-  const [precision, setPrecision] = useState<number>(60_000);
+  const address = useAddress();
+  const { ms: precision } = PRECISIONS.find(({ title }) => title === address.get("precision")) ?? PRECISIONS[1];
   const loaded = useLoad<{ names: string[] }>("/api/counters", {}, 5_000);
   return (
     <>
@@ -39,7 +40,12 @@ function CountersPart() {
         <h2>Counters</h2>
         <fieldset className="tabs" aria-label="Precision">
           {PRECISIONS.map(({ title, ms }) => (
-            <button key={ms} type="button" aria-pressed={ms === precision} onClick={() => setPrecision(ms)}>
+            <button
+              key={ms}
+              type="button"
+              aria-pressed={ms === precision}
+              onClick={() => address.go({ precision: title })}
+            >
               {title}
             </button>
           ))}
@@ -157,28 +163,31 @@ function LogPart({ name, severity }: { name: string; severity: string }) {
   );
 }
 
+const idOf = ({ name, severity }: { readonly name: string; readonly severity: string }) => `${severity}:${name}`;
+
 function LogsPart() {
   const loaded = useLoad<{ logs: { name: string; severity: string }[] }>("/api/logs", {}, 5_000);
-  const [chosen, choose] = useState(0);
+  const address = useAddress();
+  const chosen = address.get("log");
   return (
     <>
       <h2 className="section">Logs</h2>
       <States of={loaded}>
         {({ logs }) => {
-          const log = logs[Math.min(chosen, logs.length - 1)];
+          const log = logs.find((each) => idOf(each) === chosen) ?? logs[0];
           if (log === undefined)
             return <Empty title="Nothing is logged.">new Logs(db).write("web", "info", "…") begins.</Empty>;
           return (
             <>
               <fieldset className="tabs" aria-label="Log">
-                {logs.map(({ name, severity }, nth) => (
+                {logs.map((each) => (
                   <button
-                    key={`${name} ${severity}`}
+                    key={idOf(each)}
                     type="button"
-                    aria-pressed={logs[nth] === log}
-                    onClick={() => choose(nth)}
+                    aria-pressed={each === log}
+                    onClick={() => address.go({ log: idOf(each) })}
                   >
-                    {name} · {severity}
+                    {each.name} · {each.severity}
                   </button>
                 ))}
               </fieldset>

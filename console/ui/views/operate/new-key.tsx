@@ -1,5 +1,6 @@
 /** Makes a key of any type with its first element. */
 import { type SubmitEvent, useState } from "react";
+import { ActButton, acting } from "../../acting.tsx";
 import type { Failure } from "../../api.ts";
 import { Dialog } from "../../parts.tsx";
 
@@ -22,7 +23,7 @@ export function NewKey({ close, make }: { close: () => void; make: (body: NewKey
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(form.get(name) ?? "");
     try {
-      await make({ key: text("key"), type, field: text("field"), value: text("value") });
+      await acting(() => make({ key: text("key"), type, field: text("field"), value: text("value") }));
       close();
     } catch (failure) {
       setError(failure as Failure);
@@ -62,9 +63,9 @@ export function NewKey({ close, make }: { close: () => void; make: (body: NewKey
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main">
+          <ActButton type="submit" className="main">
             Create key
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>

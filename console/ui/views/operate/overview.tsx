@@ -1,7 +1,7 @@
 /** What happens now, and in the last hour. */
 import { IconZoomReset } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
 import type { Point } from "../../../src/live.ts";
+import { useAddress } from "../../address.ts";
 import { Chart } from "../../chart.tsx";
 import { bytes, duration, micros, number } from "../../format.ts";
 import { usePoints } from "../../live.ts";
@@ -11,9 +11,9 @@ import { useZoom, zoomTo } from "../../zoom.ts";
 import { Condition, Details } from "./overview-condition.tsx";
 
 const SPANS = [
-  { title: "10 min", seconds: 1 },
-  { title: "30 min", seconds: 5 },
-  { title: "1 hour", seconds: 10 },
+  { title: "10 min", seconds: 1, range: null },
+  { title: "30 min", seconds: 5, range: "30m" },
+  { title: "1 hour", seconds: 10, range: "1h" },
 ] as const;
 
 const percent = (part: number): string => `${(part * 100).toFixed(part === 1 ? 0 : 1)} %`;
@@ -114,15 +114,11 @@ function Circuits() {
 }
 
 export function Overview() {
-  const [seconds, setSeconds] = useState<number>(1);
+  const address = useAddress();
+  const { seconds } = SPANS.find(({ range }) => range === address.get("range")) ?? SPANS[0];
   const points = useSpan(seconds);
   const live = usePoints();
   const zoom = useZoom();
-  useEffect(() => () => zoomTo(null), []);
-  const choose = (next: number) => {
-    zoomTo(null);
-    setSeconds(next);
-  };
   return (
     <>
       <Head title="Overview">
@@ -137,7 +133,7 @@ export function Overview() {
               key={span.title}
               type="button"
               aria-pressed={span.seconds === seconds}
-              onClick={() => choose(span.seconds)}
+              onClick={() => address.go({ range: span.range, zoom: null })}
             >
               {span.title}
             </button>

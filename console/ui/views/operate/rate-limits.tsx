@@ -1,5 +1,6 @@
 /** Rate limits: the rules, who is near or beyond them, and forgiveness. */
 import type { Rule, Verdict } from "cinnabar/rate-limits";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { duration, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -87,7 +88,7 @@ function One({ name }: { name: string }) {
                   {
                     title: "",
                     cell: ({ subject }) => (
-                      <button
+                      <ActButton
                         type="button"
                         className="small"
                         aria-label={`Forgive ${subject}`}
@@ -95,7 +96,7 @@ function One({ name }: { name: string }) {
                         onClick={() => reset(subject)}
                       >
                         Forgive
-                      </button>
+                      </ActButton>
                     ),
                   },
                 ]}

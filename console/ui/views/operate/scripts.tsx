@@ -1,6 +1,7 @@
 /** Scripts and functions: a place to try one, what the server holds, and what runs. */
 import { type SubmitEvent, useState } from "react";
 import type { Value } from "../../../src/values.ts";
+import { ActButton, acting } from "../../acting.tsx";
 import { act, type Failure } from "../../api.ts";
 import { bytes, duration, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -42,7 +43,7 @@ function Trial() {
     };
     setError(null);
     setResult(null);
-    await act<{ value: Value; ms: number }>("POST", "/api/scripts/run", body).then(setResult, setError);
+    await acting(() => act<{ value: Value; ms: number }>("POST", "/api/scripts/run", body)).then(setResult, setError);
   };
   return (
     <form className="trial" onSubmit={submit}>
@@ -68,9 +69,9 @@ function Trial() {
         </label>
       </div>
       <div className="row">
-        <button type="submit" className="main" data-acts="admin">
+        <ActButton type="submit" className="main" data-acts="admin">
           Run script
-        </button>
+        </ActButton>
         <label className="check">
           <input type="checkbox" name="writes" /> may write
         </label>
@@ -117,9 +118,9 @@ function Load({ close, done }: { close: () => void; done: () => void }) {
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main">
+          <ActButton type="submit" className="main">
             Load library
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>
@@ -137,9 +138,9 @@ function Libraries({ libraries, remove }: { libraries: readonly Library[]; remov
             <span className="note">{`${engine}, ${functions.map((each) => each.name).join(", ")}`}</span>
           </summary>
           <pre>{code}</pre>
-          <button type="button" className="danger small" data-acts="admin" onClick={() => remove(name)}>
+          <ActButton type="button" className="danger small" data-acts="admin" onClick={() => remove(name)}>
             Delete library
-          </button>
+          </ActButton>
         </details>
       ))}
     </>
@@ -168,12 +169,12 @@ export function Scripts() {
   return (
     <>
       <Head title="Scripts" note={note}>
-        <button type="button" data-acts="admin" onClick={flush}>
+        <ActButton type="button" data-acts="admin" onClick={flush}>
           Forget cached scripts
-        </button>
-        <button type="button" data-acts="admin" onClick={() => setLoading(true)}>
+        </ActButton>
+        <ActButton type="button" data-acts="admin" onClick={() => setLoading(true)}>
           Load library…
-        </button>
+        </ActButton>
       </Head>
       {actions.view}
       <States of={loaded}>
@@ -190,14 +191,14 @@ export function Scripts() {
                 {
                   title: "",
                   cell: () => (
-                    <button
+                    <ActButton
                       type="button"
                       className="danger small"
                       data-acts="admin"
                       onClick={() => actions.run(() => act("POST", "/api/scripts/kill"))}
                     >
                       End script
-                    </button>
+                    </ActButton>
                   ),
                 },
               ]}

@@ -1,5 +1,6 @@
 /** Sessions: who is there, since when, and the means to end one or all of a user. */
-import { useState } from "react";
+import { ActButton } from "../../acting.tsx";
+import { useTyped } from "../../address.ts";
 import { act } from "../../api.ts";
 import { duration, moment, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -16,7 +17,7 @@ interface Live {
 export function Sessions() {
   const loaded = useLoad<{ count: number; sessions: Live[] }>("/api/sessions", {}, 3_000);
   const actions = useActions(loaded.reload);
-  const [filter, setFilter] = useState("");
+  const [filter, setFilter] = useTyped("user");
   const end = ({ handle, user }: Live) =>
     actions.ask({
       title: "End this session?",
@@ -66,18 +67,18 @@ export function Sessions() {
                   title: "",
                   cell: (session) => (
                     <span className="row">
-                      <button type="button" className="small" data-acts="operator" onClick={() => end(session)}>
+                      <ActButton type="button" className="small" data-acts="operator" onClick={() => end(session)}>
                         End session
-                      </button>
+                      </ActButton>
                       {session.user !== null && (
-                        <button
+                        <ActButton
                           type="button"
                           className="small"
                           data-acts="operator"
                           onClick={() => signOut(session.user!)}
                         >
                           Sign out everywhere
-                        </button>
+                        </ActButton>
                       )}
                     </span>
                   ),

@@ -2,6 +2,7 @@
 import type { Move } from "cinnabar/fleet";
 import type { ListInfo, ShardInfo, ShardsInfo } from "cinnabar/sharded";
 import { type SubmitEvent, useState } from "react";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { bytes, moment, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -109,9 +110,9 @@ function Reshard({ of, close, done }: { of: ShardsInfo; close: () => void; done:
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main">
+          <ActButton type="submit" className="main">
             Change shards
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>
@@ -156,19 +157,13 @@ function Structures({ list, changed }: { list: readonly Structure[]; changed: ()
                     Show elements
                   </button>
                   {each.moving === null ? (
-                    <button type="button" className="small" data-acts="operator" onClick={() => setChanging(each)}>
+                    <ActButton type="button" className="small" data-acts="operator" onClick={() => setChanging(each)}>
                       Reshard structure
-                    </button>
+                    </ActButton>
                   ) : (
-                    <button
-                      type="button"
-                      className="small"
-                      data-acts="operator"
-                      disabled={actions.isBusy}
-                      onClick={() => move(each.name)}
-                    >
+                    <ActButton type="button" className="small" data-acts="operator" onClick={() => move(each.name)}>
                       Move elements
-                    </button>
+                    </ActButton>
                   )}
                 </span>
               ),

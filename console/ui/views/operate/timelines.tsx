@@ -1,6 +1,7 @@
 /** Social networks: what is left to deliver, and how the timeline of a user or a list is kept. */
 import type { AuthorState, Backlog, SocialCounts, TimelineState, User, UserList } from "cinnabar/social";
 import { type SubmitEvent, useState } from "react";
+import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
 import { duration, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -121,13 +122,13 @@ function One({ network, who }: { network: string; who: string }) {
     <>
       <Head title={network} note={<a href="#/timelines">All networks</a>}>
         {jobs !== undefined && jobs.dead > 0 && (
-          <button
+          <ActButton
             type="button"
             data-acts="operator"
             onClick={() => void actions.run(() => act("POST", "/api/timelines/retry", { network }))}
           >
             Try {number(jobs.dead)} again
-          </button>
+          </ActButton>
         )}
       </Head>
       {actions.view}
@@ -146,13 +147,13 @@ function One({ network, who }: { network: string; who: string }) {
           value={asked}
           onChange={(event) => setAsked(event.currentTarget.value)}
         />
-        <button type="submit" className="main" disabled={asked.trim() === ""}>
+        <ActButton type="submit" className="main" disabled={asked.trim() === ""}>
           Show timeline
-        </button>
+        </ActButton>
         {loaded.data && loaded.data.timeline.state !== "cold" && (
-          <button type="button" className="danger" data-acts="operator" onClick={() => drop(loaded.data!.subject)}>
+          <ActButton type="button" className="danger" data-acts="operator" onClick={() => drop(loaded.data!.subject)}>
             Drop timeline
-          </button>
+          </ActButton>
         )}
       </form>
       {who === "" ? (

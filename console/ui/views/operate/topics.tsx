@@ -1,6 +1,7 @@
 /** Topics: messages that are kept, consumer groups with their lag, dead letters, and replaying them. */
 import { IconBroadcast } from "@tabler/icons-react";
 import { useState } from "react";
+import { ActButton } from "../../acting.tsx";
 import { useAddress } from "../../address.ts";
 import { act } from "../../api.ts";
 import { number } from "../../format.ts";
@@ -156,9 +157,9 @@ function Publish({ url, close, done }: DialogProps) {
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main" disabled={!isJson || actions.isBusy}>
+          <ActButton type="submit" className="main" disabled={!isJson || actions.isBusy}>
             Publish message
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>
@@ -205,9 +206,9 @@ function Replay({ url, close, done, group }: DialogProps & { group: string }) {
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="danger" disabled={actions.isBusy}>
+          <ActButton type="submit" className="danger">
             Replay messages
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>
@@ -254,24 +255,23 @@ function DeadLetters({
                   {
                     title: "",
                     cell: ({ id }) => (
-                      <button
+                      <ActButton
                         data-acts="operator"
                         type="button"
                         className="small"
                         aria-label={`Deliver ${id} again`}
-                        disabled={actions.isBusy}
                         onClick={() => replay(id)}
                       >
                         Deliver again
-                      </button>
+                      </ActButton>
                     ),
                   },
                 ]}
               />
               <div className="row end">
-                <button data-acts="operator" type="button" disabled={actions.isBusy} onClick={() => replay()}>
+                <ActButton data-acts="operator" type="button" onClick={() => replay()}>
                   Deliver all again
-                </button>
+                </ActButton>
               </div>
             </>
           )
@@ -302,7 +302,7 @@ function One({ name, prefix }: { name: string; prefix: string | null }) {
   return (
     <>
       <Head title={name} note={<a href="#/topics">All topics</a>}>
-        <button
+        <ActButton
           data-acts="operator"
           type="button"
           className="main"
@@ -310,7 +310,7 @@ function One({ name, prefix }: { name: string; prefix: string | null }) {
           onClick={() => go({ dialog: "publish" })}
         >
           Publish message…
-        </button>
+        </ActButton>
       </Head>
       {actions.view}
       <States of={loaded}>
@@ -364,7 +364,7 @@ function One({ name, prefix }: { name: string; prefix: string | null }) {
                     title: "",
                     cell: (each) => (
                       <>
-                        <button
+                        <ActButton
                           data-acts="operator"
                           type="button"
                           className="small"
@@ -372,7 +372,7 @@ function One({ name, prefix }: { name: string; prefix: string | null }) {
                           onClick={() => go({ dialog: "replay", group: each.name })}
                         >
                           Replay…
-                        </button>
+                        </ActButton>
                         <button
                           type="button"
                           className="small"
@@ -382,7 +382,7 @@ function One({ name, prefix }: { name: string; prefix: string | null }) {
                         >
                           Dead letters…
                         </button>
-                        <button
+                        <ActButton
                           data-acts="operator"
                           type="button"
                           className="small danger"
@@ -390,7 +390,7 @@ function One({ name, prefix }: { name: string; prefix: string | null }) {
                           onClick={() => remove(each.name)}
                         >
                           Delete
-                        </button>
+                        </ActButton>
                       </>
                     ),
                   },

@@ -7,6 +7,8 @@ import { queryOf, type ValueAt } from "./value-view.tsx";
 export interface Draft extends Editable {
   /** The form that the server is told. */
   readonly as: string;
+  /** Of what is replaced: the server refuses where something else is there by then. */
+  readonly digest?: string;
 }
 
 const PACKED: ReadonlySet<string> = new Set(["gzip", "deflate", "brotli", "zstd"]);
@@ -33,7 +35,7 @@ export async function draftOf(at: ValueAt, chosen = ""): Promise<Draft> {
     throw new Error("this value is too large to be edited here: more than 1 MB");
   const field = as === "hex" || as === "base64" ? plain(value.text) : editable(value.text);
   const notes = [note, field.note ?? ""].filter((text) => text !== "").join(" ");
-  return { ...field, ...(notes !== "" && { note: notes }), as };
+  return { ...field, ...(notes !== "" && { note: notes }), as, ...(value.digest !== null && { digest: value.digest }) };
 }
 
 const plain = (text: string): Editable => ({ value: text, read: (typed) => typed });

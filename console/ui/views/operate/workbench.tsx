@@ -16,6 +16,8 @@ import type { CommandHelp } from "../../../src/operate/command.ts";
 import type { KeyFacts } from "../../../src/operate/keys.ts";
 import type { Cost, Outcome } from "../../../src/operate/workbench.ts";
 import type { Value } from "../../../src/values.ts";
+import { ActButton } from "../../acting.tsx";
+import { useAddress } from "../../address.ts";
 import { act, type Failure, get } from "../../api.ts";
 import { micros, splitWords } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -189,9 +191,9 @@ function SaveDialog({ name, save, close }: { name: string; save: (name: string) 
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main">
+          <ActButton type="submit" className="main">
             Save script
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>
@@ -288,9 +290,11 @@ export function Workbench() {
   const editor = useRef<Editor | null>(null);
   const [text, setText] = useState(() => localStorage.getItem(DRAFT) ?? "");
   const [line, setLine] = useState("");
-  const [language, setLanguage] = useState<Language>("commands");
-  const [form, setForm] = useState<Form>("table");
-  const [isPipeline, setPipeline] = useState(false);
+  const address = useAddress();
+  const language: Language = address.get("language") === "lua" ? "lua" : "commands";
+  const form: Form = FORMS.find((each) => each === address.get("form")) ?? "table";
+  const isPipeline = address.get("trip") === "one";
+  const setLanguage = (next: Language) => address.replace({ language: next === "lua" ? next : null });
   const [isSaving, setSaving] = useState(false);
   const [name, setName] = useState("");
   const [keys, setKeys] = useState("");
@@ -364,7 +368,12 @@ export function Workbench() {
             </fieldset>
             {language === "commands" ? (
               <label className="check">
-                <input type="checkbox" checked={isPipeline} onChange={() => setPipeline(!isPipeline)} /> One round trip
+                <input
+                  type="checkbox"
+                  checked={isPipeline}
+                  onChange={() => address.replace({ trip: isPipeline ? null : "one" })}
+                />{" "}
+                One round trip
               </label>
             ) : (
               <>
@@ -402,7 +411,12 @@ export function Workbench() {
               <fieldset className="choice" aria-label="Form of answers">
                 {FORMS.map((each) => (
                   <label key={each}>
-                    <input type="radio" name="form" checked={form === each} onChange={() => setForm(each)} />
+                    <input
+                      type="radio"
+                      name="form"
+                      checked={form === each}
+                      onChange={() => address.replace({ form: each === "table" ? null : each })}
+                    />
                     {{ table: "Table", text: "Text", json: "JSON" }[each]}
                   </label>
                 ))}

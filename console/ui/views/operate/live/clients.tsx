@@ -1,5 +1,6 @@
 /** Who is connected, what each does, and ending a connection. */
 import { IconPlugConnected } from "@tabler/icons-react";
+import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
 import { bytes, duration, number } from "../../../format.ts";
@@ -92,16 +93,15 @@ export function Clients() {
                   // A client inside of the server's own process has no connection that could end.
                   cell: (client) =>
                     !client.addr?.startsWith("local:") && (
-                      <button
+                      <ActButton
                         data-acts="admin"
                         type="button"
                         className="small danger"
                         onClick={() => kill(client)}
-                        disabled={actions.isBusy}
                         aria-label={`End connection ${client.id}`}
                       >
                         End
-                      </button>
+                      </ActButton>
                     ),
                 },
               ]}

@@ -1,5 +1,6 @@
 /** Calls and durations of every command, and how their durations spread: a table and a heat map. */
 import { IconGridDots } from "@tabler/icons-react";
+import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
 import { duration, micros, number } from "../../../format.ts";
@@ -100,9 +101,9 @@ export function Commands() {
   return (
     <>
       <Head title="Commands" note="Since the server's start, or the last reset">
-        <button data-acts="admin" type="button" disabled={actions.isBusy} onClick={reset}>
+        <ActButton data-acts="admin" type="button" onClick={reset}>
           Reset statistics…
-        </button>
+        </ActButton>
       </Head>
       {actions.view}
       <h2>How long commands take</h2>

@@ -1,6 +1,7 @@
 /** Changes to keys as they happen, where the server is set to tell of them; else what to set, and a button that does. */
 import { IconBell } from "@tabler/icons-react";
 import { useState } from "react";
+import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
 import { useLoad } from "../../../load.ts";
@@ -91,9 +92,9 @@ export function KeyEvents() {
                     onChange={({ target }) => replace({ event: target.value === "" ? null : target.value })}
                   />
                 </label>
-                <button type="submit" className={url === null ? "main" : "danger"}>
+                <ActButton type="submit" className={url === null ? "main" : "danger"}>
                   {url === null ? "Start listening" : "Stop listening"}
-                </button>
+                </ActButton>
               </form>
               <Messages
                 url={url}
@@ -112,15 +113,9 @@ export function KeyEvents() {
               title="The server does not tell of changes to keys."
               icon={IconBell}
               action={
-                <button
-                  data-acts="admin"
-                  type="button"
-                  className="main"
-                  disabled={actions.isBusy}
-                  onClick={() => enable(wanted, before)}
-                >
+                <ActButton data-acts="admin" type="button" className="main" onClick={() => enable(wanted, before)}>
                   Set notify-keyspace-events to {wanted}
-                </button>
+                </ActButton>
               }
             >
               The setting notify-keyspace-events needs E, for events by their names, and A, for all kinds of them.

@@ -1,6 +1,7 @@
 /** Commands as the server runs them: filtered, thinned out, and ended by themselves. */
 import { IconWaveSine } from "@tabler/icons-react";
 import { useRef, useState } from "react";
+import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { clock, number } from "../../../format.ts";
 import { Empty, Head, Scroll, Table } from "../../../parts.tsx";
@@ -115,9 +116,9 @@ export function Profiler() {
           />
           This console's commands too
         </label>
-        <button type="submit" className={url === null ? "main" : "danger"}>
+        <ActButton type="submit" className={url === null ? "main" : "danger"}>
           {url === null ? "Start profiler" : "Stop profiler"}
-        </button>
+        </ActButton>
       </form>
       <div className="live-status" role="status">
         {stream.isOpen && <span className="badge active">running</span>}

@@ -1,6 +1,7 @@
 /** Publish/subscribe: listening to channels or patterns, publishing, and who listens to what. */
 import { IconRss } from "@tabler/icons-react";
 import { useState } from "react";
+import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
 import { number } from "../../../format.ts";
@@ -49,9 +50,9 @@ function Publish({ done }: { done: () => void }) {
           Message
           <input value={message} onChange={({ target }) => setMessage(target.value)} />
         </label>
-        <button data-acts="operator" type="submit" disabled={actions.isBusy || channel === ""}>
+        <ActButton data-acts="operator" type="submit" disabled={actions.isBusy || channel === ""}>
           Publish message
-        </button>
+        </ActButton>
       </form>
     </>
   );
@@ -91,9 +92,9 @@ export function PubSub() {
             onChange={({ target }) => replace({ names: target.value })}
           />
         </label>
-        <button type="submit" className={url === null ? "main" : "danger"} disabled={names.trim() === ""}>
+        <ActButton type="submit" className={url === null ? "main" : "danger"} disabled={names.trim() === ""}>
           {url === null ? "Start listening" : "Stop listening"}
-        </button>
+        </ActButton>
       </form>
       <Publish done={loaded.reload} />
       <Messages

@@ -1,5 +1,6 @@
 /** Commands that took long: by command with a chart, and one by one; without those of the console itself unless they are asked for. */
 import { IconClockBolt } from "@tabler/icons-react";
+import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
 import { micros, number } from "../../../format.ts";
@@ -96,14 +97,14 @@ export function SlowLog() {
           />
           This console's commands too
         </label>
-        <button
+        <ActButton
           data-acts="operator"
           type="button"
           onClick={clear}
           disabled={!loaded.data?.entries.length || actions.isBusy}
         >
           Empty slow log
-        </button>
+        </ActButton>
       </Head>
       {actions.view}
       <States of={loaded}>

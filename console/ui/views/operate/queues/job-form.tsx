@@ -1,5 +1,6 @@
 /** Adding a job, one like another, or changing one that does not run. */
 import { useEffect, useState } from "react";
+import { ActButton } from "../../../acting.tsx";
 import { act } from "../../../api.ts";
 import { useLoad } from "../../../load.ts";
 import { Dialog, States, toast, useActions } from "../../../parts.tsx";
@@ -152,9 +153,9 @@ function Form({
         <button type="button" onClick={close}>
           Cancel
         </button>
-        <button type="submit" className="main" disabled={typeof data === "string" || actions.isBusy}>
+        <ActButton type="submit" className="main" disabled={typeof data === "string" || actions.isBusy}>
           {id === null ? "Add job" : "Save job"}
-        </button>
+        </ActButton>
       </div>
     </form>
   );

@@ -11,6 +11,7 @@ import {
   IconSkull,
 } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
 import { duration, moment, number } from "../../../format.ts";
@@ -274,46 +275,44 @@ export function JobPage({ opened, id, changed }: { opened: Opened; id: string; c
         }
       >
         {job?.state === "delayed" && (
-          <button
+          <ActButton
             data-acts="operator"
             type="button"
             className="main with-icon"
-            disabled={actions.isBusy}
             onClick={() => send("promote", "The job is due now")}
           >
             <IconPlayerPlay size={15} />
             Run job now
-          </button>
+          </ActButton>
         )}
         {isEnded && (
-          <button
+          <ActButton
             data-acts="operator"
             type="button"
             className="main with-icon"
-            disabled={actions.isBusy}
             onClick={() => send("retry", "The job will run again")}
           >
             <IconPlayerPlay size={15} />
             Retry job
-          </button>
+          </ActButton>
         )}
-        <button data-acts="operator" type="button" disabled={!job} onClick={() => go({ dialog: "add", like: id })}>
+        <ActButton data-acts="operator" type="button" disabled={!job} onClick={() => go({ dialog: "add", like: id })}>
           Duplicate job…
-        </button>
-        <button
+        </ActButton>
+        <ActButton
           data-acts="operator"
           type="button"
           disabled={!job || job.state === "active"}
           onClick={() => go({ dialog: "edit" })}
         >
           Edit job…
-        </button>
+        </ActButton>
         {job?.state === "active" ? (
-          <button data-acts="operator" type="button" className="danger" disabled={actions.isBusy} onClick={cancel}>
+          <ActButton data-acts="operator" type="button" className="danger" onClick={cancel}>
             Cancel job
-          </button>
+          </ActButton>
         ) : (
-          <button
+          <ActButton
             data-acts="operator"
             type="button"
             className="danger"
@@ -321,7 +320,7 @@ export function JobPage({ opened, id, changed }: { opened: Opened; id: string; c
             onClick={remove}
           >
             Remove job
-          </button>
+          </ActButton>
         )}
       </Head>
       {actions.view}

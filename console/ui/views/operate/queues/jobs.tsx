@@ -2,6 +2,7 @@
 import { IconInbox, IconSearch } from "@tabler/icons-react";
 import type { Counts, JobState } from "cinnabar/queues";
 import { useEffect, useRef, useState } from "react";
+import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { duration, number } from "../../../format.ts";
 import { useLoad } from "../../../load.ts";
@@ -79,9 +80,9 @@ function FindJob() {
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
       />
-      <button type="submit" className="icon" aria-label="Open job" title="Open job">
+      <ActButton type="submit" className="icon" aria-label="Open job" title="Open job">
         <IconSearch size={16} />
-      </button>
+      </ActButton>
     </form>
   );
 }
@@ -185,7 +186,7 @@ function JobPage({ opened, state, total, work }: PageProps) {
                   {ids.length === 0 ? "Select this page" : `${ids.length} selected`}
                 </label>
                 {ACTIONS[state].map(({ action, verb }) => (
-                  <button
+                  <ActButton
                     data-acts="operator"
                     key={action}
                     type="button"
@@ -194,11 +195,11 @@ function JobPage({ opened, state, total, work }: PageProps) {
                     onClick={() => ask(action, verb, { ids })}
                   >
                     {verb} selected
-                  </button>
+                  </ActButton>
                 ))}
                 <span className="gap" />
                 {ACTIONS[state].map(({ action, verb }) => (
-                  <button
+                  <ActButton
                     data-acts="operator"
                     key={action}
                     type="button"
@@ -207,7 +208,7 @@ function JobPage({ opened, state, total, work }: PageProps) {
                     onClick={() => ask(action, verb, { state })}
                   >
                     {verb} all {number(total)}
-                  </button>
+                  </ActButton>
                 ))}
               </div>
               <Table
@@ -288,9 +289,9 @@ function Nothing({ state }: { state: JobState }) {
       icon={IconInbox}
       action={
         state === "waiting" ? (
-          <button data-acts="operator" type="button" onClick={() => go({ dialog: "add" })}>
+          <ActButton data-acts="operator" type="button" onClick={() => go({ dialog: "add" })}>
             Add a job
-          </button>
+          </ActButton>
         ) : undefined
       }
     />

@@ -1,6 +1,7 @@
 /** One queue: figures, charts, and its jobs, schedules, groups and workers as tabs. One job takes the place of all that. */
 import { IconPlayerPause, IconPlayerPlay, IconPlus } from "@tabler/icons-react";
 import { useCallback, useRef } from "react";
+import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
 import { Chart } from "../../../chart.tsx";
@@ -160,16 +161,16 @@ export function OneQueue({ opened }: { opened: Opened }) {
           </>
         }
       >
-        <button data-acts="operator" type="button" onClick={() => go({ dialog: "clean" })}>
+        <ActButton data-acts="operator" type="button" onClick={() => go({ dialog: "clean" })}>
           Clean queue by age…
-        </button>
-        <button data-acts="operator" type="button" onClick={() => go({ dialog: "drain" })} disabled={!counts}>
+        </ActButton>
+        <ActButton data-acts="operator" type="button" onClick={() => go({ dialog: "drain" })} disabled={!counts}>
           Drain queue…
-        </button>
-        <button data-acts="operator" type="button" className="danger" onClick={() => go({ dialog: "delete" })}>
+        </ActButton>
+        <ActButton data-acts="operator" type="button" className="danger" onClick={() => go({ dialog: "delete" })}>
           Delete queue…
-        </button>
-        <button
+        </ActButton>
+        <ActButton
           data-acts="operator"
           type="button"
           className="with-icon"
@@ -180,8 +181,8 @@ export function OneQueue({ opened }: { opened: Opened }) {
         >
           {counts?.paused ? <IconPlayerPlay size={15} /> : <IconPlayerPause size={15} />}
           {counts?.paused ? "Resume queue" : "Pause queue"}
-        </button>
-        <button
+        </ActButton>
+        <ActButton
           data-acts="operator"
           type="button"
           className="main with-icon"
@@ -189,7 +190,7 @@ export function OneQueue({ opened }: { opened: Opened }) {
         >
           <IconPlus size={15} />
           Add job
-        </button>
+        </ActButton>
       </Head>
       {actions.view}
       {work.view}

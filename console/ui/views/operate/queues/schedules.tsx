@@ -1,6 +1,7 @@
 /** Schedules of a queue: when each runs next, and setting, pausing, running and removing them. */
 import { IconCalendarClock } from "@tabler/icons-react";
 import { useState } from "react";
+import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
 import { duration, moment, number } from "../../../format.ts";
@@ -50,9 +51,9 @@ export function Schedules({ opened, schedules, changed, close }: Props) {
     });
   const edit = query.get("dialog") === "schedule";
   const add = (
-    <button data-acts="operator" type="button" onClick={() => go({ dialog: "schedule", schedule: null })}>
+    <ActButton data-acts="operator" type="button" onClick={() => go({ dialog: "schedule", schedule: null })}>
       Add schedule
-    </button>
+    </ActButton>
   );
   return (
     <>
@@ -85,21 +86,19 @@ export function Schedules({ opened, schedules, changed, close }: Props) {
                 title: "",
                 cell: ({ name, pausedAt }) => (
                   <span className="row-actions">
-                    <button
+                    <ActButton
                       data-acts="operator"
                       type="button"
                       className="small"
-                      disabled={actions.isBusy}
                       aria-label={`Run now ${name}`}
                       onClick={() => send(name, "run", `A job of ${name} was added`)}
                     >
                       Run now
-                    </button>
-                    <button
+                    </ActButton>
+                    <ActButton
                       data-acts="operator"
                       type="button"
                       className="small"
-                      disabled={actions.isBusy}
                       aria-label={`${pausedAt === null ? "Pause" : "Resume"} ${name}`}
                       onClick={() =>
                         pausedAt === null
@@ -108,8 +107,8 @@ export function Schedules({ opened, schedules, changed, close }: Props) {
                       }
                     >
                       {pausedAt === null ? "Pause" : "Resume"}
-                    </button>
-                    <button
+                    </ActButton>
+                    <ActButton
                       data-acts="operator"
                       type="button"
                       className="small"
@@ -117,8 +116,8 @@ export function Schedules({ opened, schedules, changed, close }: Props) {
                       onClick={() => go({ dialog: "schedule", schedule: name })}
                     >
                       Edit
-                    </button>
-                    <button
+                    </ActButton>
+                    <ActButton
                       data-acts="operator"
                       type="button"
                       className="small danger"
@@ -126,7 +125,7 @@ export function Schedules({ opened, schedules, changed, close }: Props) {
                       onClick={() => remove(name)}
                     >
                       Remove
-                    </button>
+                    </ActButton>
                   </span>
                 ),
               },
@@ -227,9 +226,9 @@ function ScheduleForm({
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main" disabled={!isJson || actions.isBusy}>
+          <ActButton type="submit" className="main" disabled={!isJson || actions.isBusy}>
             Save schedule
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>

@@ -1,6 +1,7 @@
 /** What takes many jobs away at once: by age, all that wait, or the queue with everything in it. Each says what it will take. */
 import type { Counts } from "cinnabar/queues";
 import { useState } from "react";
+import { ActButton } from "../../../acting.tsx";
 import { act } from "../../../api.ts";
 import { number } from "../../../format.ts";
 import { Dialog, useActions } from "../../../parts.tsx";
@@ -63,9 +64,9 @@ export function CleanDialog({ close, work }: Omit<Props, "opened">) {
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="danger" disabled={work.isRunning}>
+          <ActButton type="submit" className="danger" disabled={work.isRunning}>
             Remove jobs
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>
@@ -97,9 +98,9 @@ export function DrainDialog({ opened, counts, close, work }: Props & { counts: C
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="danger" disabled={work.isRunning || many === 0}>
+          <ActButton type="submit" className="danger" disabled={work.isRunning || many === 0}>
             Drain queue
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>
@@ -133,9 +134,9 @@ export function DeleteDialog({ opened, counts, close }: Omit<Props, "work"> & { 
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="danger" disabled={typed !== opened.name || actions.isBusy}>
+          <ActButton type="submit" className="danger" disabled={typed !== opened.name || actions.isBusy}>
             Delete queue
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>

@@ -23,9 +23,12 @@ async function bytesOf(parts: ReadableStream<Uint8Array>, most: number): Promise
 /** In a Blob, whose stream TypeScript knows to be of plain bytes. */
 const streamOf = (input: Buffer): ReadableStream<Uint8Array<ArrayBuffer>> => new Blob([new Uint8Array(input)]).stream();
 
-const unpacker = (form: CompressionFormat) => (input: Buffer, most: number) =>
+/** Named here, since the build for servers has no types of browsers. */
+type Form = "gzip" | "deflate";
+
+const unpacker = (form: Form) => (input: Buffer, most: number) =>
   bytesOf(streamOf(input).pipeThrough(new DecompressionStream(form)), most);
-const packer = (form: CompressionFormat) => (input: Buffer) =>
+const packer = (form: Form) => (input: Buffer) =>
   bytesOf(streamOf(input).pipeThrough(new CompressionStream(form)), Number.POSITIVE_INFINITY);
 
 export const UNPACK: Readonly<Record<Packing, ReturnType<typeof unpacker> | null>> = {

@@ -224,9 +224,10 @@ function Composer({ room, path, actions }: { room: string; path: string; actions
         maxLength={1_000}
         autoComplete="off"
       />
-      <ActButton type="submit" className="main">
+      {/* Not held while a message is on its way: people type on, and each message has an id of its own. */}
+      <button type="submit" className="main">
         Send
-      </ActButton>
+      </button>
     </form>
   );
 }

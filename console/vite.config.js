@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { defineConfig } from "vite";
+import { listsPackages } from "../scripts/third-party.js";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -43,7 +44,7 @@ const compressed = () => {
 export default defineConfig({
   root: here("./ui"),
   base: "./",
-  plugins: [compressed()],
+  plugins: [compressed(), listsPackages(here(".."))],
   build: {
     outDir: here("./dist/ui"),
     emptyOutDir: true,

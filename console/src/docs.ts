@@ -9,18 +9,15 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { PACKAGE_FOLDER } from "./package-folder.ts";
 
 const PREFIX = "/docs/";
 
 export const isDocs = (path: string): boolean => path === "/docs" || path.startsWith(PREFIX);
 
-export function builtDocs(): string {
-  const beside = fileURLToPath(new URL("./docs", import.meta.url));
-  return existsSync(join(beside, "index.html")) ? beside : fileURLToPath(new URL("../dist/docs", import.meta.url));
-}
+export const BUILT_DOCS = join(PACKAGE_FOLDER, "dist/docs");
 
 /** `host`: as the request names this console, which has been checked. */
 export function docsPolicy(path: string, host: string): string {

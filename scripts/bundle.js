@@ -50,10 +50,31 @@ function entriesOf(member, { exports = {} }) {
 /** CommonJS inside of an ES module asks for modules of Node's in its own way. */
 const REQUIRE =
   'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);';
-const EXTERNAL = {
-  engine: { packages: "external" },
-  toolkit: { packages: "external" },
-  console: { external: ["@cinnabar/engine", "cinnabar", "cinnabar/*"], banner: { js: REQUIRE } },
+
+/** A package whose own maps lead to sources that it does not ship is mapped to its files as they are. */
+const wholeMaps = {
+  name: "whole-maps",
+  setup({ onLoad }) {
+    onLoad({ filter: /node_modules.*\.[cm]?js$/ }, ({ path }) => {
+      const text = readFileSync(path, "utf8");
+      const [comment, name] = /^\/\/# sourceMappingURL=(\S+\.map)\s*$/m.exec(text) ?? [];
+      const map = join(dirname(path), name ?? "");
+      if (name === undefined || !existsSync(map)) return undefined;
+      const { sources, sourcesContent = [] } = JSON.parse(readFileSync(map, "utf8"));
+      if (sources.every((_source, at) => typeof sourcesContent[at] === "string")) return undefined;
+      return { contents: text.replace(comment, ""), loader: "js" };
+    });
+  },
+};
+
+const OTHERS = {
+  engine: { packages: "external", plugins: [inlineTexts] },
+  toolkit: { packages: "external", plugins: [inlineTexts] },
+  console: {
+    external: ["@cinnabar/engine", "cinnabar", "cinnabar/*"],
+    banner: { js: REQUIRE },
+    plugins: [wholeMaps],
+  },
 };
 
 for (const member of ["engine", "toolkit", "console"]) {
@@ -70,11 +91,10 @@ for (const member of ["engine", "toolkit", "console"]) {
     format: "esm",
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
-    ...EXTERNAL[member],
+    ...OTHERS[member],
     sourcemap: true,
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [inlineTexts],
   });
   replaceFiles(outdir, outputFiles, (file) => !ELSEWHERE.some((folder) => file.startsWith(folder)));
 }

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { defineConfig } from "vite";
+import { listsPackages } from "../scripts/third-party.js";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -48,7 +49,7 @@ export default defineConfig(({ mode }) => ({
   root: here(mode === IN_PAGE ? "./ui/in-page" : "./ui"),
   base: "./",
   // A site is sent as the server of the site does it.
-  plugins: mode === IN_PAGE ? [] : [compressed()],
+  plugins: mode === IN_PAGE ? [] : [compressed(), listsPackages(here(".."))],
   build: {
     outDir: here(`./dist/${mode === IN_PAGE ? IN_PAGE : "ui"}`),
     emptyOutDir: true,

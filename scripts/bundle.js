@@ -1,7 +1,10 @@
 /**
- * The JavaScript of the engine and the toolkit, as it is shipped: one file for each way in, and shared chunks for what several need.
- * Loading two hundred files one by one took three times as long as running what is in them. Each class exists once, whichever
- * ways in a program uses. Declarations come from `tsc --build`, which runs first.
+ * The JavaScript of the packages, as it is shipped: one file for each way in, and shared chunks for what several need. Loading two
+ * hundred files one by one took three times as long as running what is in them. Each class exists once, whichever ways in a
+ * program uses. Declarations come from `tsc --build`, which runs first.
+ *
+ * Packages of others stay imports, except in the console, which has its web server inside (docs/decisions.md says why). Vite builds
+ * its page.
  *
  * For browsers there are two more folders. engine/dist/browser/index.js is `@cinnabar/engine/browser`. toolkit/dist/browser has a
  * file for each way in of `cinnabar` (index.js, locks.js, cache/http.js …) and shared chunks; all of them import
@@ -15,7 +18,7 @@
  * With "cinnabar/" a page writes `import { Locks } from "cinnabar/locks.js"`; `importMap` of scripts/browser-toolkit.js makes a map
  * that has every name as programs write it.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -28,6 +31,8 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 const BROWSER = join(ROOT, "engine/dist/browser");
 const TOOLKIT_BROWSER = join(ROOT, "toolkit/dist/browser");
+/** What other builds make. */
+const ELSEWHERE = [BROWSER, TOOLKIT_BROWSER, join(ROOT, "console/dist/ui"), join(ROOT, "console/dist/docs")];
 
 const COMMON = { bundle: true, platform: "node", target: "node20", logLevel: "error", legalComments: "inline" };
 
@@ -38,10 +43,41 @@ const isForBrowsers = (source) => String(source).endsWith(".browser.ts");
 function entriesOf(member, { exports = {} }) {
   const ways = Object.values(exports).flatMap(({ source = [] }) => (isForBrowsers(source) ? [] : source));
   const programs = files(join(ROOT, member, "src/bin"), (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
-  return [...ways.map((way) => join(ROOT, member, way)), ...programs];
+  const program = join(ROOT, member, "src/bin.ts");
+  return [...ways.map((way) => join(ROOT, member, way)), ...programs, ...(existsSync(program) ? [program] : [])];
 }
 
-for (const member of ["engine", "toolkit"]) {
+/** CommonJS inside of an ES module asks for modules of Node's in its own way. */
+const REQUIRE =
+  'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);';
+
+/** A package whose own maps lead to sources that it does not ship is mapped to its files as they are. */
+const wholeMaps = {
+  name: "whole-maps",
+  setup({ onLoad }) {
+    onLoad({ filter: /node_modules.*\.[cm]?js$/ }, ({ path }) => {
+      const text = readFileSync(path, "utf8");
+      const [comment, name] = /^\/\/# sourceMappingURL=(\S+\.map)\s*$/m.exec(text) ?? [];
+      const map = join(dirname(path), name ?? "");
+      if (name === undefined || !existsSync(map)) return undefined;
+      const { sources, sourcesContent = [] } = JSON.parse(readFileSync(map, "utf8"));
+      if (sources.every((_source, at) => typeof sourcesContent[at] === "string")) return undefined;
+      return { contents: text.replace(comment, ""), loader: "js" };
+    });
+  },
+};
+
+const OTHERS = {
+  engine: { packages: "external", plugins: [inlineTexts] },
+  toolkit: { packages: "external", plugins: [inlineTexts] },
+  console: {
+    external: ["@cinnabar/engine", "cinnabar", "cinnabar/*"],
+    banner: { js: REQUIRE },
+    plugins: [wholeMaps],
+  },
+};
+
+for (const member of ["engine", "toolkit", "console"]) {
   const manifest = JSON.parse(readFileSync(join(ROOT, member, "package.json"), "utf8"));
   const outdir = join(ROOT, member, "dist");
   const { outputFiles } = await build({
@@ -55,13 +91,12 @@ for (const member of ["engine", "toolkit"]) {
     format: "esm",
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
-    packages: "external",
+    ...OTHERS[member],
     sourcemap: true,
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [inlineTexts],
   });
-  replaceFiles(outdir, outputFiles, (file) => !file.startsWith(BROWSER) && !file.startsWith(TOOLKIT_BROWSER));
+  replaceFiles(outdir, outputFiles, (file) => !ELSEWHERE.some((folder) => file.startsWith(folder)));
 }
 
 const { outputFiles } = await build({

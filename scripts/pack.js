@@ -2,14 +2,15 @@
  * What is published: a folder for each package in `.packages`, and its tarball beside it. `npm run pack` builds first.
  *
  * A package stands by itself. It has the licence and the documents that concern it, with links to what it contains and none to what
- * it does not; the bundles and the declarations that its ways in need, and nothing that is only for tests; and no conditions that
- * lead to sources which are not there.
+ * it does not; the bundles and the declarations that its ways in need, and nothing that is only for tests; no conditions that lead
+ * to sources which are not there; and the licences of what bundlers have put into it (THIRD-PARTY.txt).
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { files } from "./files.js";
+import { bundledIn, LIST, noticeOf } from "./third-party.js";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 const OUT = join(ROOT, ".packages");
@@ -40,6 +41,9 @@ const DOCUMENTS = {
   },
   console: guides("console", "examples", "command-line"),
 };
+
+/** Sources that a package reads while it runs: the console shows those of its examples. */
+const SOURCES = { engine: [], toolkit: [], console: ["src/examples"] };
 
 /** The declarations that are reachable from the ways in. */
 function declarations(dist, entries) {
@@ -95,13 +99,20 @@ function stage(member) {
 
   const dist = join(source, "dist");
   const entries = Object.values(manifest.exports ?? {}).map(({ types }) => join(source, types));
-  const shipped = [...files(dist, (name) => !/\.d\.ts$|\.tsbuildinfo$/.test(name)), ...declarations(dist, entries)];
+  const shipped = [
+    ...files(dist, (name) => !/\.d\.ts$|\.tsbuildinfo$/.test(name) && name !== LIST),
+    ...declarations(dist, entries),
+    ...SOURCES[member].flatMap((folder) => files(join(source, folder), (name) => !name.endsWith(".test.ts"))),
+  ];
   for (const file of shipped) {
     const place = join(target, relative(source, file));
     mkdirSync(dirname(place), { recursive: true });
     if (file.endsWith(".d.ts")) writeFileSync(place, forOlder(withJs(readFileSync(file, "utf8"))));
     else cpSync(file, place);
   }
+
+  const notice = noticeOf(bundledIn(dist, ROOT));
+  if (notice !== null) writeFileSync(join(target, "THIRD-PARTY.txt"), notice);
 
   const places = new Map([...Object.entries(DOCUMENTS[member]), [`${member}/README.md`, "README.md"]]);
   for (const [from, to] of places) {

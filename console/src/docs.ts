@@ -10,9 +10,9 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { PACKAGE_FOLDER } from "./package-folder.ts";
 
 const PREFIX = "/docs/";
 
@@ -27,10 +27,7 @@ export const docsHeaders = (path: string, host: string): Readonly<Record<string,
   ...(isFramed(path) && { "x-frame-options": "SAMEORIGIN" }),
 });
 
-export function builtDocs(): string {
-  const beside = fileURLToPath(new URL("./docs", import.meta.url));
-  return existsSync(join(beside, "index.html")) ? beside : fileURLToPath(new URL("../dist/docs", import.meta.url));
-}
+export const BUILT_DOCS = join(PACKAGE_FOLDER, "dist/docs");
 
 export function docsPolicy(path: string, host: string): string {
   // A policy cannot name an address of IPv6, so there it says no more than this host.

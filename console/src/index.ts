@@ -2,4 +2,4 @@
 export type { AuditEntry, AuditOptions } from "./access/audit.ts";
 export type { Role } from "./access/user.ts";
 export { hashPassword } from "./access/users.ts";
-export { consoleFor, type MountedConsole, type MountOptions, type Visitor } from "./mount.ts";
+export { consoleFor, type FastifyApplication, type MountedConsole, type MountOptions, type Visitor } from "./mount.ts";

@@ -52,12 +52,18 @@ export interface MountOptions {
   readonly page?: string;
 }
 
+/** An application of Fastify: what its own types say of it, whichever release they are from. */
+export interface FastifyApplication {
+  /** Takes the console's plugin. */
+  register(plugin: never): unknown;
+}
+
 /** A console that answers the requests that an application hands on to it. */
 export interface MountedConsole {
   /** For Express, Nest, Connect and node:http. Calls `next`, where there is one, for what is not below its path. */
   handler(request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void;
   /** A plugin for Fastify. */
-  fastify(app: FastifyInstance): Promise<void>;
+  fastify(app: FastifyApplication): Promise<void>;
   /** For Hono, and whatever else speaks Request and Response. */
   fetch(request: Request): Promise<Response>;
   /** Ends the connections of the page and brings the audit log to its file. The store stays open. */
@@ -247,7 +253,7 @@ export async function consoleFor(store: Store, options: MountOptions = {}): Prom
   const close = () => served.close();
   return {
     handler,
-    fastify: async (instance) => void (await instance.register(plugin)),
+    fastify: async (application) => void (await (application as FastifyInstance).register(plugin)),
     fetch: answer,
     close,
     [Symbol.asyncDispose]: close,

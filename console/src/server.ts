@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import { InputError, type Store } from "cinnabar";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
@@ -15,13 +15,14 @@ import { consoleRoutes } from "./access/routes.ts";
 import { type Connection, type Target, Targets } from "./access/targets.ts";
 import { ADMIN, type User } from "./access/user.ts";
 import type { KnownUser } from "./access/users.ts";
-import { builtDocs, docsHeaders, isDocs, serveDocs } from "./docs.ts";
+import { BUILT_DOCS, docsHeaders, isDocs, serveDocs } from "./docs.ts";
 import { doorRoutes } from "./door.ts";
 import { EXAMPLE_ROUTES } from "./examples/index.ts";
 import type { Live } from "./live.ts";
 import { serveMonitoring } from "./monitoring.ts";
 import { openApi } from "./openapi.ts";
 import { OPERATE_ROUTES } from "./operate/index.ts";
+import { PACKAGE_FOLDER } from "./package-folder.ts";
 import { documentOf, problemOf } from "./problem.ts";
 import { readOnlyRoutes } from "./read-only.ts";
 import { Problem, type Route } from "./route.ts";
@@ -73,12 +74,7 @@ export interface Console {
 
 const BODY_LIMIT = 8 * 1024 * 1024;
 
-function builtPage(): string {
-  const beside = fileURLToPath(new URL("./ui", import.meta.url));
-  return existsSync(beside) && existsSync(`${beside}/index.html`)
-    ? beside
-    : fileURLToPath(new URL("../dist/ui", import.meta.url));
-}
+const BUILT_PAGE = join(PACKAGE_FOLDER, "dist/ui");
 
 /** Which connection and database a request is about: `/api/@staging:3/keys`. */
 interface Address {
@@ -202,9 +198,9 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
     targets.first,
     async (request) => serving.users.has(request) || door.userOf(request) !== null || (await door.knows(request)),
   );
-  const page = options.page ?? builtPage();
+  const page = options.page ?? BUILT_PAGE;
   if (existsSync(page)) await servePage(app, page);
-  await serveDocs(app, options.docs ?? builtDocs(), basePath !== "" || options.authorize !== undefined);
+  await serveDocs(app, options.docs ?? BUILT_DOCS, basePath !== "" || options.authorize !== undefined);
   await app.ready();
   const { live } = targets.first;
   return {

@@ -2,9 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DefaultTheme, defineConfig } from "vitepress";
+import { listsPackages } from "../../scripts/third-party.js";
 import { anchorOf } from "../pages/commands.ts";
 import type { Navigation } from "../pages/navigation.ts";
-import { BASE, fileOf, inOtherLanguage, routeOfFile } from "../pages/routes.ts";
+import { BASE, fileOf, inOtherLanguage, ROOT, routeOfFile } from "../pages/routes.ts";
 
 const SITE = join(import.meta.dirname, "..");
 const nav: Navigation = JSON.parse(readFileSync(join(SITE, ".stage/navigation.json"), "utf8"));
@@ -57,6 +58,7 @@ export default defineConfig({
   },
   vite: {
     configFile: false,
+    plugins: [listsPackages(ROOT)],
     // Folders outside of site/ have their own; nothing of them is needed here.
     resolve: {
       preserveSymlinks: false,

@@ -1,7 +1,8 @@
 /** The guide beside each example: what somebody sees, which component does it, and where it is in the store. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { PACKAGE_FOLDER } from "../package-folder.ts";
 import { Problem } from "../route.ts";
 
 export interface GuideStep {
@@ -49,9 +50,7 @@ export const GUIDES: Readonly<Record<string, readonly GuideStep[]>> = {
 
 /** The file of an example, which has its name; `name` must be that of one. */
 export async function sourceOf(name: string): Promise<{ path: string; code: string }> {
-  for (const ending of ["ts", "js"]) {
-    const path = fileURLToPath(new URL(`./${name}.${ending}`, import.meta.url));
-    if (existsSync(path)) return { path: `console/src/examples/${name}.${ending}`, code: await readFile(path, "utf8") };
-  }
+  const path = join(PACKAGE_FOLDER, `src/examples/${name}.ts`);
+  if (existsSync(path)) return { path: `console/src/examples/${name}.ts`, code: await readFile(path, "utf8") };
   throw new Problem(404, "NO_SOURCE", "this example's source is not here");
 }

@@ -20,10 +20,16 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const wide = new TextDecoder("utf-16le", { ignoreBOM: true });
 
+/**
+ * `Uint8Array<ArrayBuffer>`: compilers before 5.7 have no parameter there, and later ones want it of a class that overrides `slice`.
+ * Both know it by this.
+ */
+type Bytes = ReturnType<typeof Uint8Array.of>;
+
 /** Without its `from`, which takes other things. */
 const Base: {
-  new (length: number): Uint8Array<ArrayBuffer>;
-  new (memory: ArrayBuffer, offset?: number, length?: number): Uint8Array<ArrayBuffer>;
+  new (length: number): Bytes;
+  new (memory: ArrayBuffer, offset?: number, length?: number): Bytes;
 } = Uint8Array;
 
 export class Buffer extends Base {

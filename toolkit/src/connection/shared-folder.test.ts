@@ -1,5 +1,5 @@
 /** Several processes on one folder; most of them are stores of this process, which meet in the same way. */
-import { fork, spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -227,6 +227,75 @@ test("threads of one process share a folder, and one that is terminated is outli
   expect(await guest.get("threads")).toBe("2");
   await second.terminate();
 }, 90_000);
+
+/** What a worker of a cluster tells: its topology, and what the counter was after its write. */
+interface Told {
+  readonly pid: number;
+  readonly topology: string;
+  readonly count: number;
+}
+
+/**
+ * A primary of `node:cluster` that keeps three workers alive, as PM2 does; each opens the folder, and counts when it is asked. They
+ * run what is shipped, which starts faster than the sources.
+ */
+function clusterOn(dir: string): ChildProcess {
+  const program = `
+    import cluster from "node:cluster";
+    if (cluster.isPrimary) {
+      for (let n = 0; n < 3; n++) cluster.fork();
+      cluster.on("message", (worker, told) => process.send({ pid: worker.process.pid, ...told }));
+      cluster.on("exit", (_worker, _code, signal) => signal === "SIGKILL" && cluster.fork());
+      process.on("message", () => Object.values(cluster.workers).forEach((worker) => worker.send("count")));
+    } else {
+      const { open } = await import(${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)});
+      const db = await open(${JSON.stringify(dir)});
+      const count = async () => process.send({ topology: db.topology, count: await db.incr("count") });
+      process.on("message", count);
+      await count();
+    }
+  `;
+  const path = join(dir, "cluster.mjs");
+  writeFileSync(path, program);
+  return fork(path, { execArgv: [] });
+}
+
+test("workers of node:cluster share a folder, and the one that has it is killed and started anew", async () => {
+  const primary = clusterOn(folder);
+  const told: Told[] = [];
+  primary.on("message", (message: Told) => told.push(message));
+  const from = (first: number) => new Map(told.slice(first).map((each) => [each.pid, each]));
+  try {
+    await expect.poll(() => told.length, { timeout: 60_000 }).toBe(3);
+    expect(told.map(({ count }) => count).sort()).toEqual([1, 2, 3]);
+    expect(told.map(({ topology }) => topology).sort()).toEqual(["embedded", "single", "single"]);
+    for (let round = 1; round <= 3; round++) {
+      const seen = told.length;
+      const { pid } = JSON.parse(readFileSync(join(folder, "cinnabar.shared/owner.json"), "utf8")) as { pid: number };
+      process.kill(pid, "SIGKILL");
+      // One worker starts in its place and counts; then all three count.
+      await expect.poll(() => told.length, { timeout: 60_000 }).toBe(seen + 1);
+      primary.send("count");
+      await expect.poll(() => told.length, { timeout: 60_000 }).toBe(seen + 4);
+      expect([...from(seen).keys()]).toHaveLength(3);
+      expect(from(seen).has(pid)).toBe(false);
+      expect(Math.max(...told.map(({ count }) => count))).toBe(told.length);
+    }
+    const guest = await opened();
+    expect([guest.topology, await guest.get("count")]).toEqual(["single", String(told.length)]);
+  } finally {
+    primary.kill("SIGKILL");
+    for (const pid of from(0).keys()) killed(pid);
+  }
+}, 180_000);
+
+function killed(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
 
 test("an idle guest does not keep its process alive, and one that waits for an answer does", async () => {
   await opened();

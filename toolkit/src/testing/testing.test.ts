@@ -155,6 +155,31 @@ describe("the clock", () => {
     await worker.stop();
   });
 
+  test("runs the jobs of schedules, each at its time, when it is advanced", async () => {
+    const { db, clock } = await opened({ clock: new TestClock({ startAt: new Date("2030-01-01T00:00:00Z") }) });
+    const queue = new Queue<string, void>(db, "jobs");
+    const ran: string[] = [];
+    const worker = new Worker(queue, async ({ data }) => {
+      ran.push(`${data} ${new Date(clock.now()).toISOString().slice(5, 16)}`);
+    });
+    worker.start();
+    await queue.schedule("poll", { everyMs: 600_000 }, "poll");
+    await queue.schedule("digest", { cron: "*/15 * * * *", timeZone: "UTC" }, "digest");
+    await clock.advance(11 * 60_000);
+    expect(ran.splice(0)).toEqual(["poll 01-01T00:10"]);
+    await clock.advance(20 * 60_000);
+    expect(ran.splice(0).sort()).toEqual([
+      "digest 01-01T00:15",
+      "digest 01-01T00:30",
+      "poll 01-01T00:20",
+      "poll 01-01T00:30",
+    ]);
+    await queue.unschedule("poll");
+    await clock.advance(15 * 60_000);
+    expect(ran).toEqual(["digest 01-01T00:45"]);
+    await worker.stop();
+  });
+
   test("follows the fake timers of vitest", async () => {
     vi.useFakeTimers({ now: new Date("2030-01-01T00:00:00Z") });
     const { db } = await opened({ clock: new TestClock({ follows: "timers" }) });
@@ -164,10 +189,13 @@ describe("the clock", () => {
     const worker = new Worker(queue, async ({ data }) => done.push(data));
     worker.start();
     await queue.add(7, { delayMs: 30_000 });
+    await queue.schedule("quarterly", { cron: "*/15 * * * *", timeZone: "UTC" }, 8);
     await vi.advanceTimersByTimeAsync(29_000);
     expect([await db.get("mortal"), done]).toEqual(["x", []]);
     await vi.advanceTimersByTimeAsync(32_000);
     expect([await db.get("mortal"), done]).toEqual([null, [7]]);
+    await vi.advanceTimersByTimeAsync(15 * 60_000);
+    expect(done).toEqual([7, 8]);
     const stopped = worker.stop();
     await vi.advanceTimersByTimeAsync(10_000);
     await stopped;

@@ -64,6 +64,38 @@ test("ioredis and node-redis without a socket", async () => {
 });
 `;
 
+/** Code of an application, which is not changed for its tests. */
+const SHOP = `
+import { Redis } from "ioredis";
+
+const redis = new Redis("redis://redis.internal:6379");
+export const sell = (item) => redis.incr("sold:" + item);
+export const close = () => redis.quit();
+`;
+
+/** What docs/testing.md says to write in place of ioredis-mock and redis-memory-server. */
+const replacements = (imports: string, mock: string) => `
+${imports}
+import * as kit from "cinnabar/testing";
+import { flushInProcess, inProcess } from "cinnabar/testing";
+import { RedisMemoryServer } from "redis-memory-server";
+
+${mock}
+const { close, sell } = await import("./shop.mjs");
+afterAll(close);
+
+test.each([1, 2])("in the place of ioredis-mock: the application's own client, emptied between tests: %i", async () => {
+  expect([await sell("tea"), await sell("tea")]).toEqual([1, 2]);
+  await flushInProcess();
+});
+
+test("in the place of redis-memory-server: the import is mapped", async () => {
+  const server = await RedisMemoryServer.create({ instance: { args: ["--maxmemory", "50mb"] } });
+  expect([server.constructor, await server.getHost()]).toEqual([kit.RedisMemoryServer, "127.0.0.1"]);
+  await server.stop();
+});
+`;
+
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "cinnabar-projects-"));
   for (const args of [["node_modules/typescript/bin/tsc", "--build", "engine", "toolkit"], ["scripts/bundle.js"]]) {
@@ -86,13 +118,13 @@ function project(name: string, packages: readonly string[], files: Readonly<Reco
   return root;
 }
 
-function passes(root: string, args: readonly string[]): void {
+function passes(root: string, args: readonly string[], tests: number): void {
   // Nothing of the runner that this test runs in.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(VITEST|JEST|NODE_ENV|TEST)/.test(name)),
   );
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, env, encoding: "utf8" });
-  expect(`${stdout}${stderr}`).toMatch(/5 passed/);
+  expect(`${stdout}${stderr}`).toMatch(new RegExp(`${tests} passed`));
   expect(status).toBe(0);
 }
 
@@ -100,8 +132,11 @@ test("vitest", () => {
   const imports = 'import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";';
   const root = project("with-vitest", ["vitest", "ioredis", "redis"], {
     "kit.test.js": program(imports, "vi", "vi.useFakeTimers();"),
+    "shop.mjs": SHOP,
+    "replaced.test.js": replacements(imports, 'vi.mock("ioredis", async (original) => inProcess(await original()));'),
+    "vitest.config.js": 'export default { resolve: { alias: { "redis-memory-server": "cinnabar/testing" } } };',
   });
-  passes(root, [join(dirname(require.resolve("vitest/package.json")), "vitest.mjs"), "run", "--root", root]);
+  passes(root, [join(dirname(require.resolve("vitest/package.json")), "vitest.mjs"), "run", "--root", root], 8);
 }, 120_000);
 
 test("Jest", () => {
@@ -109,12 +144,17 @@ test("Jest", () => {
   const fake = 'jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask"] });';
   const root = project("with-jest", ["jest", "@jest", "ioredis", "redis"], {
     "kit.test.mjs": program(imports, "jest", fake),
-    "jest.config.mjs": 'export default { testMatch: ["**/*.test.mjs"], testEnvironment: "node" };',
+    "shop.mjs": SHOP,
+    "replaced.test.mjs": replacements(
+      imports,
+      `const real = await import("ioredis");
+jest.unstable_mockModule("ioredis", () => inProcess(real));`,
+    ),
+    "jest.config.mjs": `export default {
+      testMatch: ["**/*.test.mjs"], testEnvironment: "node",
+      moduleNameMapper: { "^redis-memory-server$": "cinnabar/testing" },
+    };`,
   });
-  passes(root, [
-    "--experimental-vm-modules",
-    join(dirname(require.resolve("jest/package.json")), "bin/jest.js"),
-    "--rootDir",
-    root,
-  ]);
+  const jest = join(dirname(require.resolve("jest/package.json")), "bin/jest.js");
+  passes(root, ["--experimental-vm-modules", jest, "--rootDir", root], 8);
 }, 120_000);

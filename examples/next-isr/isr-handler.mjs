@@ -1,0 +1,4 @@
+import { incrementalCacheHandler } from "cinnabar/next";
+import { store } from "./store.mjs";
+
+export default incrementalCacheHandler(store);

@@ -334,4 +334,24 @@ describe("the door", () => {
     expect([...sentence.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual(doors.sort());
     expect(methods.size).toBeGreaterThan(40);
   });
+
+  test("nothing but the door changes the tables of a database", () => {
+    const changed =
+      /\b(?:keyspace|expires)\b[?!]?\.(?:addNew|add|deleteAt|set|delete|clear|reserve|thaw)\(|\.(?:keyspace|expires) = /;
+    const others = sources("engine/src").filter((file) => file !== "engine/src/core/db.ts");
+    expect(others.filter((file) => changed.test(codeOf(file)))).toEqual([]);
+    expect(changed.test(codeOf("engine/src/core/db.ts"))).toBe(true);
+  });
+});
+
+describe("between a command's first and last step", () => {
+  test("a handler of a command never waits", () => {
+    expect(read("engine/src/table/command.ts")).toContain("type Handler = (client: Client, args: Args) => Reply;");
+    expect(read("engine/src/core/reply.ts")).not.toContain("Promise");
+    expect(methodsOf("engine/src/core/engine.ts").get("execute")).toMatch(/^ {2}execute\(/);
+    // What answers later (BGSAVE, say) blocks its client and is over; nothing of the command is left to do.
+    const waits = /\basync\b|\bawait\b/;
+    const folders = ["commands", "types", "table"].flatMap((folder) => sources(`engine/src/${folder}`));
+    expect(folders.filter((file) => waits.test(codeOf(file)))).toEqual([]);
+  });
 });

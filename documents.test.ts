@@ -139,17 +139,27 @@ test("documents link to files and headings that exist", () => {
   expect(broken).toEqual([]);
 });
 
+/** Links to a test, with its title as text: those that name no test that is there. */
+function absentTests(document: string, text: string): string[] {
+  return [...text.matchAll(/\["([^\]]+)"\]\(([^)\s]+\.test\.ts)\)/g)].flatMap(([, title, link]) => {
+    const suite = join(ROOT, dirname(document), link!);
+    return existsSync(suite) && readFileSync(suite, "utf8").includes(`"${title}"`) ? [] : [`${document}: ${title}`];
+  });
+}
+
 test("comparisons name tests that exist", () => {
-  const absent = documents
-    .filter((document) => document.startsWith("docs/comparisons/"))
-    .flatMap((document) => {
-      const text = readFileSync(join(ROOT, document), "utf8");
-      return [...text.matchAll(/\["([^\]]+)"\]\(([^)\s]+\.test\.ts)\)/g)].flatMap(([, title, link]) => {
-        const suite = join(ROOT, dirname(document), link!);
-        return existsSync(suite) && readFileSync(suite, "utf8").includes(`"${title}"`) ? [] : [`${document}: ${title}`];
-      });
-    });
-  expect(absent).toEqual([]);
+  const comparisons = documents.filter((document) => document.startsWith("docs/comparisons/"));
+  expect(comparisons.flatMap((document) => absentTests(document, readFileSync(join(ROOT, document), "utf8")))).toEqual(
+    [],
+  );
+});
+
+test("every invariant of ARCHITECTURE.md names the tests that show it", () => {
+  const [, section] = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8").split("\n## Invariants\n");
+  const invariants = section!.match(/^\d+\. .*$/gm)!;
+  expect(invariants.length).toBeGreaterThan(7);
+  expect(invariants.filter((line) => !/\["[^\]]+"\]\([^)]+\.test\.ts\)/.test(line))).toEqual([]);
+  expect(absentTests("ARCHITECTURE.md", section!)).toEqual([]);
 });
 
 test("documents name files and folders that exist", () => {

@@ -349,7 +349,7 @@ describe("between a command's first and last step", () => {
     expect(read("engine/src/table/command.ts")).toContain("type Handler = (client: Client, args: Args) => Reply;");
     expect(read("engine/src/core/reply.ts")).not.toContain("Promise");
     expect(methodsOf("engine/src/core/engine.ts").get("execute")).toMatch(/^ {2}execute\(/);
-    // What answers later (BGSAVE, say) blocks its client and is over; nothing of the command is left to do.
+    // SHUTDOWN and CONFIG SET answer later: they block their client, and are over for the engine.
     const waits = /\basync\b|\bawait\b/;
     const folders = ["commands", "types", "table"].flatMap((folder) => sources(`engine/src/${folder}`));
     expect(folders.filter((file) => waits.test(codeOf(file)))).toEqual([]);

@@ -80,7 +80,7 @@ describe("guessing", () => {
     }
   });
 
-  test("as much is computed whoever is named", () => {
+  test("as much is computed for a user that does not exist", () => {
     const engine = open({
       users: [
         ["off", ">right"],
@@ -277,7 +277,7 @@ describe("escalation", () => {
     expect(mallory.client.subscriptions).toBe(0);
   });
 
-  test("by staying: whoever is deleted is disconnected, also while blocked, and comes back as nobody", () => {
+  test("by staying: a deleted user is disconnected, also while blocked, and comes back as nobody", () => {
     const { engine, mallory, asAdmin, asMallory } = scene();
     mallory.run("BLPOP x-list 0");
     expect(asAdmin("ACL", "DELUSER", "mallory")).toBe(1);

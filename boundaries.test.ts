@@ -4,6 +4,7 @@ import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { groups } from "./engine/src/commands/index.ts";
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
 
@@ -273,6 +274,36 @@ describe("the map in ARCHITECTURE.md", () => {
   });
 });
 
+/** Words of JavaScript, Lua and the values' types that are names of commands, too. */
+const OTHER_NAMES = new Set(["object", "function", "list", "set", "stream"]);
+
+/** Where a text is compared that is a command's name: the texts, and what they are there. */
+const COMPARED: Readonly<Record<string, readonly [words: string, reason: string]>> = {
+  "cluster/manual-failover.ts": ["wait", "a mode of waiting for the primary"],
+  "cluster/member.ts": ["wait", "a mode of waiting for the primary"],
+  "config/rewrite.ts": ["memory", "a kind of directive"],
+  "core/rare-errors.ts": ["command", "why a user was refused"],
+  "core/replayer.ts": ["multi exec", "the frame of a unit in a file, whatever commands are called here"],
+  "core/acl/index.ts": ["command", "why a user was refused"],
+  "core/acl/selector.ts": ["command", "why a user was refused"],
+  "core/acl/user.ts": ["reset", "a rule of ACL SETUSER"],
+  "persist/aof/check.ts": ["multi exec", "the frame of a unit in a file; the checker has no table"],
+  "persist/aof/manifest.ts": ["type", "a key of the manifest"],
+  "persist/persistence.ts": ["sync", "a snapshot for a replica"],
+  "process/metrics-server.ts": ["GET", "a method of HTTP"],
+  "process/oom-score.ts": ["role", "a kind of event"],
+  "replication/handshake.ts": ["ping auth replconf psync", "the steps of our own handshake, named for what they send"],
+  "replication/info.ts": ["sync", "a state of the link"],
+  "replication/link.ts": [
+    "sync replconf",
+    "a state of the link; what a primary asks for in the stream, before a row is looked for",
+  ],
+  "replication/payload.ts": ["swapdb", "a value of repl-diskless-load"],
+  "scripting/functions.ts": ["flush", "a policy of FUNCTION RESTORE"],
+  "scripting/lua/compiler/expressions.ts": ["KEYS", "a global of scripts"],
+  "scripting/lua/lib/base.ts": ["count", "an option of collectgarbage"],
+};
+
 describe("no source contains", () => {
   const timed = [...sources("engine/src"), ...sources("toolkit/src")].filter(
     (file) => !/(^|\/)clock\.ts$|\/platform\/\w+\.browser\.ts$/.test(file),
@@ -292,6 +323,25 @@ describe("no source contains", () => {
     const compared =
       /\b(command|row)\??\.name\s*[!=]==|\.(has|get)\((\w+\.)*(command|row)\.name\)|\[(\w+\.)*(command|row)\.name\]/;
     expect(containing(outside, compared)).toEqual([]);
+  });
+
+  test("texts compared with the name of a command outside of its row and the table, but for what is listed with its reason", () => {
+    const names = new Set(
+      groups.flatMap(({ rows }) =>
+        rows.flatMap((row) => [row.name, ...(row.subcommands ?? []).map(({ name }) => name)]),
+      ),
+    );
+    const literal = /(?:[!=]==\s*|\bcase\s+)"([\w-]+)"|"([\w-]+)"\s*[!=]==/g;
+    const found = sources("engine/src").flatMap((file): [string, string][] => {
+      const path = file.slice("engine/src/".length);
+      if (/^(?:commands|table)\//.test(path)) return [];
+      const words = [...withoutComments(file).matchAll(literal)].map((match) => match[1] ?? match[2]!);
+      const compared = words.filter((word) => names.has(word.toLowerCase()) && !OTHER_NAMES.has(word));
+      return compared.length === 0 ? [] : [[path, [...new Set(compared)].join(" ")]];
+    });
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(Object.entries(COMPARED).map(([file, [words]]) => [file, words])),
+    );
   });
 
   test("default exports", () => {

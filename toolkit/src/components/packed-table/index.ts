@@ -105,6 +105,14 @@ const QUERY_OPTIONS = defineOptions<Query>("PackedTable.aggregate", {
   maxGroups: whole(1),
 });
 
+/** What `open` has found. */
+interface Opened {
+  readonly keys: TableKeys;
+  readonly layout: Layout;
+  readonly columns: readonly string[];
+  readonly names: NameIndex;
+}
+
 /**
  * Rows of typed columns by whole number, packed: a few bytes a row where a hash takes a hundred, and sums over all of them without reading
  * them here.
@@ -136,22 +144,16 @@ export class PackedTable<S extends Schema> {
   readonly #keys: TableKeys;
   readonly #layout: Layout;
   readonly #rows: Rows;
+  readonly #names: NameIndex;
   readonly #dictionaries = new Map<string, Dictionary>();
   readonly #knownShards = new Set<number>();
 
-  private constructor(
-    store: Store,
-    name: string,
-    {
-      keys,
-      layout,
-      columns,
-    }: { readonly keys: TableKeys; readonly layout: Layout; readonly columns: readonly string[] },
-  ) {
+  private constructor(store: Store, name: string, { keys, layout, columns, names }: Opened) {
     this.name = name;
     this.#store = store;
     this.#keys = keys;
     this.#layout = layout;
+    this.#names = names;
     for (const column of layout.columns.values()) {
       if (!isWord(column)) continue;
       const key = keys.dictionary(column.name);
@@ -191,8 +193,10 @@ export class PackedTable<S extends Schema> {
       if (there === after) break;
       before = there;
     }
-    new NameIndex(store, { kind: "packed-table", prefix }).announce(name);
-    const table = new PackedTable<S>(store, name, { keys, layout: layoutOf(stored), columns: Object.keys(schema) });
+    const names = new NameIndex(store, { kind: "packed-table", prefix });
+    names.announce(name);
+    const columns = Object.keys(schema);
+    const table = new PackedTable<S>(store, name, { keys, layout: layoutOf(stored), columns, names });
     await Promise.all([...table.#dictionaries.values()].map((dictionary) => dictionary.load()));
     for (const [column, { words = [] }] of Object.entries(schema)) {
       await table.#dictionaries.get(column)?.ensure(words, true);
@@ -314,6 +318,7 @@ export class PackedTable<S extends Schema> {
     }
     const words = [...this.#dictionaries.keys()].map((column) => this.#keys.dictionary(column));
     await this.#store.send(["UNLINK", this.#keys.shards, ...words, this.#keys.schema], { repeatable: true });
+    await this.#names.remove(this.name);
   }
 
   // ---------------------------------------------------------------------------------------------- aggregates

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type DefaultTheme, defineConfig } from "vitepress";
 import { anchorOf } from "../pages/commands.ts";
 import type { Navigation } from "../pages/navigation.ts";
-import { BASE, fileOf, inOtherLanguage, routeOfFile } from "../pages/routes.ts";
+import { BASE, fileOf, inOtherLanguage, OUT, routeOfFile } from "../pages/routes.ts";
 
 const SITE = join(import.meta.dirname, "..");
 const nav: Navigation = JSON.parse(readFileSync(join(SITE, ".stage/navigation.json"), "utf8"));
@@ -22,7 +22,7 @@ export default defineConfig({
   description: "Everything that people build on Redis, in one TypeScript install.",
   base: BASE,
   srcDir: join(SITE, ".stage/pages"),
-  outDir: join(SITE, "dist"),
+  outDir: OUT,
   cacheDir: join(SITE, ".stage/cache"),
   metaChunk: true,
   head: [["link", { rel: "icon", href: `${BASE}icon.svg`, type: "image/svg+xml" }]],

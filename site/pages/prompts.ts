@@ -34,6 +34,10 @@ export function madePrompt(name: string, syntax: string): readonly string[] | un
   return [typedIn([...name.split(" "), ...sampleCall(parseSyntax(syntax.slice(name.length))).words])];
 }
 
+/** What a prompt shows although it is an error: the answer is the point. */
+export const ANSWERS_AN_ERROR =
+  /^(?:FUNCTION KILL|SCRIPT KILL|AUTH|CLIENT CACHING|CLUSTER|READONLY|READWRITE|DEBUG|PFDEBUG)/;
+
 /** Why a page cannot show a command. */
 export function whyNoPrompt(name: string): string {
   if (name.startsWith("CLUSTER ") || name === "ASKING") return "The store in this page is no node of a Cluster.";

@@ -4,6 +4,7 @@ import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { groups } from "./engine/src/commands/index.ts";
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
 
@@ -13,12 +14,13 @@ function filesBelow(folder: string, ending: RegExp): string[] {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && ending.test(entry.name))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
-    .filter((file) => !file.includes("node_modules") && !/(^|\/)dist\//.test(file))
+    .filter((file) => !/(^|\/)(?:node_modules|dist|\.stage|\.next)\//.test(file))
     .sort();
 }
 
-const isTest = (file: string): boolean => file.endsWith(".test.ts");
-const sources = (folder: string): string[] => filesBelow(folder, /\.ts$/).filter((file) => !isTest(file));
+const SOURCE = /\.(?:tsx?|vue)$/;
+const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
+const sources = (folder: string): string[] => filesBelow(folder, SOURCE).filter((file) => !isTest(file));
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
 /** A source without its comments and the text of its strings, so that only code is looked at. */
@@ -33,11 +35,14 @@ const withoutComments = (file: string): string => read(file).replace(/\/\*[\s\S]
 
 /** What a file imports: packages by name, files by their path from the root. */
 function importsOf(file: string): string[] {
-  return [...withoutComments(file).matchAll(IMPORT)].map((match) => {
-    const target = match[1] ?? match[2]!;
-    return target.startsWith(".") ? relative(ROOT, resolve(ROOT, dirname(file), target)) : target;
-  });
+  const targets = [...withoutComments(file).matchAll(IMPORT)].map((match) => match[1] ?? match[2]!);
+  // Text between two strings is no target.
+  return targets.filter((target) => /^[^\s,]+$/.test(target)).map((target) => pathOf(file, target));
 }
+
+/** Packages by name, files by their path from the root. */
+const pathOf = (file: string, target: string): string =>
+  target.startsWith(".") ? relative(ROOT, resolve(ROOT, dirname(file), target)) : target;
 
 const isBuiltin = (name: string): boolean => name.startsWith("node:") || builtinModules.includes(name);
 
@@ -59,6 +64,8 @@ describe("imports", () => {
   test("are found at all", () => {
     expect(importsOf("boundaries.test.ts")).toContain("node:fs");
     expect(sources("engine/src").length).toBeGreaterThan(10);
+    expect(importsOf("console/ui/app.tsx").length).toBeGreaterThan(5);
+    expect(importsOf("site/.vitepress/theme/live-program.vue")).toContain("site/lab/client.ts");
   });
 
   test("of the engine: only Node's own modules and itself", () => {
@@ -170,37 +177,88 @@ describe("circles of imports", () => {
 interface Row {
   /** `engine/src/types/`. */
   readonly folder: string;
-  /** Whether an import of it breaks the row. */
-  readonly forbids: (target: string) => boolean;
+  readonly what: string;
   readonly unknown: string;
+  /** The paths and packages of `unknown`, from the root. */
+  readonly names: readonly string[];
+  /** Whether an import of it breaks the row; `isType`: it is there for the compiler only. */
+  readonly forbids: (target: string, isType: boolean) => boolean;
 }
 
-/** The rows of ARCHITECTURE.md's map: a folder, what it is, and what it must not know, as paths beside it. */
-const map: readonly Row[] = [...read("ARCHITECTURE.md").matchAll(/^\| `(\S+\/)` *\| .*? \| *(.*?) *\|$/gm)].map(
-  ([, folder, unknown]) => {
+const WORKSPACE = /^(?:@?cinnabar|(?:engine|toolkit|console)\/)/;
+
+/**
+ * The rows of ARCHITECTURE.md's map: a folder, what it is, and what it must not know: paths beside it, paths from the root, or packages.
+ * Behind "values of", types may be imported; behind "except", everything.
+ */
+const map: readonly Row[] = [...read("ARCHITECTURE.md").matchAll(/^\| `(\S+\/)` *\| (.*?) \| *(.*?) *\|$/gm)].map(
+  ([, folder, what, unknown]) => {
     const member = /^\w+\/(?:src|ui|tests)\//.exec(folder!)?.[0] ?? "";
-    const names = [...unknown!.matchAll(/`([^`]+)`/g)].map(([, name]) => member + name);
-    const forbids = (target: string): boolean =>
-      unknown === "anything else"
-        ? target.startsWith(member) && !target.startsWith(folder!)
-        : names.some((name) => target.startsWith(name) && !folder!.startsWith(name));
-    return { folder: folder!, forbids, unknown: unknown! };
+    const parts = unknown!.split(/(?=\bvalues of |\bexcept )/).map((text) => ({
+      kind: /^(?:values|except)?/.exec(text)![0],
+      names: [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => (WORKSPACE.test(name!) ? name! : member + name)),
+    }));
+    const isIn = (target: string, kind: string): boolean =>
+      parts.some((part) => part.kind === kind && part.names.some((name) => target.startsWith(name)));
+    const forbids = (target: string, isType: boolean): boolean => {
+      if (unknown === "anything else") return target.startsWith(member) && !target.startsWith(folder!);
+      if (target.startsWith(folder!) || isIn(target, "except")) return false;
+      return isIn(target, "") || (isIn(target, "values") && !isType);
+    };
+    return { folder: folder!, what: what!, unknown: unknown!, names: parts.flatMap(({ names }) => names), forbids };
   },
 );
 
+const TYPES_ONLY = /^(?:import|export)\s+type\s[^;"']*?from\s+["']([^"']+)["']/gm;
+
+/** What a file imports for the compiler only. */
+function typesOf(file: string): ReadonlySet<string> {
+  const targets = [...withoutComments(file).matchAll(TYPES_ONLY)].map(([, target]) => target!);
+  return new Set(targets.map((target) => pathOf(file, target)));
+}
+
 describe("the map in ARCHITECTURE.md", () => {
-  test.each(map.filter(({ unknown }) => unknown !== ""))("$folder does not know $unknown", ({ folder, forbids }) => {
-    expect(sources(folder).length).toBeGreaterThan(0);
-    expect(offences(sources(folder), forbids)).toEqual([]);
+  test("has a third column in every row", () => {
+    expect(map.filter(({ names, unknown }) => names.length === 0 && unknown !== "anything else")).toEqual([]);
+    expect(map.length).toBeGreaterThan(30);
+  });
+
+  test.each(map)("$folder does not know $unknown", ({ folder, forbids }) => {
+    const files = sources(folder);
+    expect(files.length).toBeGreaterThan(0);
+    const types = new Map(files.map((file) => [file, typesOf(file)]));
+    expect(offences(files, (target, file) => forbids(target, types.get(file)!.has(target)))).toEqual([]);
+  });
+
+  test.each(map.filter(({ what }) => what.includes("nothing else imports it")))(
+    "nothing else imports $folder",
+    ({ folder }) => {
+      const others = ["engine", "toolkit", "console", "scripts", "site", "bench", "examples"]
+        .flatMap((each) => filesBelow(each, /\.(?:[jt]sx?|mjs|vue)$/))
+        .concat(readdirSync(ROOT).filter((file) => file.endsWith(".ts")))
+        .filter((file) => !file.startsWith(folder));
+      expect(others.length).toBeGreaterThan(1_000);
+      expect(offences(others, (target) => target.startsWith(folder))).toEqual([]);
+    },
+  );
+
+  test("says in which folders of the toolkit other packages are imported", () => {
+    const files = sources("toolkit/src").filter((file) => !file.startsWith("toolkit/src/opentelemetry/"));
+    expect(offences(files, (target) => isPackage(target, "@opentelemetry/api"))).toEqual([]);
+    const outside = files.filter((file) => !file.startsWith("toolkit/src/integrations/"));
+    // Times of cron, lines of CSV; suites that applications run need vitest.
+    const known = /^(?:croner|csv-parse|@cinnabar\/engine)(?:\/|$)/;
+    const foreign = (target: string, file: string): boolean =>
+      !isBuiltin(target) &&
+      !target.startsWith("toolkit/") &&
+      !known.test(target) &&
+      !(target === "vitest" && file.includes("/testing/"));
+    expect(offences(outside, foreign)).toEqual([]);
   });
 
   test("names folders and files that exist", () => {
-    const absent = map.flatMap(({ folder, unknown }) => {
-      const member = /^\w+\/src\//.exec(folder)?.[0] ?? "";
-      const named = [...unknown.matchAll(/`([^`]+)`/g)].map(([, name]) => member + name);
-      return [folder, ...named].filter((path) => !existsSync(join(ROOT, path)));
-    });
-    expect(absent).toEqual([]);
+    const paths = map.flatMap(({ folder, names }) => [folder, ...names.filter((name) => !/^@?cinnabar/.test(name))]);
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
   test.each(["engine/src", "toolkit/src", "console/src"])("has a row for every folder of %s", (member) => {
@@ -216,11 +274,41 @@ describe("the map in ARCHITECTURE.md", () => {
   });
 });
 
+/** Words of JavaScript, Lua and the values' types that are names of commands, too. */
+const OTHER_NAMES = new Set(["object", "function", "list", "set", "stream"]);
+
+/** Where a text is compared that is a command's name: the texts, and what they are there. */
+const COMPARED: Readonly<Record<string, readonly [words: string, reason: string]>> = {
+  "cluster/manual-failover.ts": ["wait", "a mode of waiting for the primary"],
+  "cluster/member.ts": ["wait", "a mode of waiting for the primary"],
+  "config/rewrite.ts": ["memory", "a kind of directive"],
+  "core/rare-errors.ts": ["command", "why a user was refused"],
+  "core/replayer.ts": ["multi exec", "the frame of a unit in a file, whatever commands are called here"],
+  "core/acl/index.ts": ["command", "why a user was refused"],
+  "core/acl/selector.ts": ["command", "why a user was refused"],
+  "core/acl/user.ts": ["reset", "a rule of ACL SETUSER"],
+  "persist/aof/check.ts": ["multi exec", "the frame of a unit in a file; the checker has no table"],
+  "persist/aof/manifest.ts": ["type", "a key of the manifest"],
+  "persist/persistence.ts": ["sync", "a snapshot for a replica"],
+  "process/metrics-server.ts": ["GET", "a method of HTTP"],
+  "process/oom-score.ts": ["role", "a kind of event"],
+  "replication/handshake.ts": ["ping auth replconf psync", "the steps of our own handshake, named for what they send"],
+  "replication/info.ts": ["sync", "a state of the link"],
+  "replication/link.ts": [
+    "sync replconf",
+    "a state of the link; what a primary asks for in the stream, before a row is looked for",
+  ],
+  "replication/payload.ts": ["swapdb", "a value of repl-diskless-load"],
+  "scripting/functions.ts": ["flush", "a policy of FUNCTION RESTORE"],
+  "scripting/lua/compiler/expressions.ts": ["KEYS", "a global of scripts"],
+  "scripting/lua/lib/base.ts": ["count", "an option of collectgarbage"],
+};
+
 describe("no source contains", () => {
   const timed = [...sources("engine/src"), ...sources("toolkit/src")].filter(
     (file) => !/(^|\/)clock\.ts$|\/platform\/\w+\.browser\.ts$/.test(file),
   );
-  const everywhere = ["engine", "toolkit", "console", "bench"].flatMap((folder) => filesBelow(folder, /\.ts$/));
+  const everywhere = ["engine", "toolkit", "console", "bench"].flatMap((folder) => filesBelow(folder, /\.tsx?$/));
   const containing = (files: readonly string[], what: RegExp): string[] =>
     files.filter((file) => what.test(codeOf(file)));
 
@@ -235,6 +323,25 @@ describe("no source contains", () => {
     const compared =
       /\b(command|row)\??\.name\s*[!=]==|\.(has|get)\((\w+\.)*(command|row)\.name\)|\[(\w+\.)*(command|row)\.name\]/;
     expect(containing(outside, compared)).toEqual([]);
+  });
+
+  test("texts compared with the name of a command outside of its row and the table, but for what is listed with its reason", () => {
+    const names = new Set(
+      groups.flatMap(({ rows }) =>
+        rows.flatMap((row) => [row.name, ...(row.subcommands ?? []).map(({ name }) => name)]),
+      ),
+    );
+    const literal = /(?:[!=]==\s*|\bcase\s+)"([\w-]+)"|"([\w-]+)"\s*[!=]==/g;
+    const found = sources("engine/src").flatMap((file): [string, string][] => {
+      const path = file.slice("engine/src/".length);
+      if (/^(?:commands|table)\//.test(path)) return [];
+      const words = [...withoutComments(file).matchAll(literal)].map((match) => match[1] ?? match[2]!);
+      const compared = words.filter((word) => names.has(word.toLowerCase()) && !OTHER_NAMES.has(word));
+      return compared.length === 0 ? [] : [[path, [...new Set(compared)].join(" ")]];
+    });
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(Object.entries(COMPARED).map(([file, [words]]) => [file, words])),
+    );
   });
 
   test("default exports", () => {
@@ -276,5 +383,25 @@ describe("the door", () => {
     const sentence = /^5\. `engine\/src\/core\/db\.ts` is the one door(.*)$/m.exec(read("ARCHITECTURE.md"))![1]!;
     expect([...sentence.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual(doors.sort());
     expect(methods.size).toBeGreaterThan(40);
+  });
+
+  test("nothing but the door changes the tables of a database", () => {
+    const changed =
+      /\b(?:keyspace|expires)\b[?!]?\.(?:addNew|add|deleteAt|set|delete|clear|reserve|thaw)\(|\.(?:keyspace|expires) = /;
+    const others = sources("engine/src").filter((file) => file !== "engine/src/core/db.ts");
+    expect(others.filter((file) => changed.test(codeOf(file)))).toEqual([]);
+    expect(changed.test(codeOf("engine/src/core/db.ts"))).toBe(true);
+  });
+});
+
+describe("between a command's first and last step", () => {
+  test("a handler of a command never waits", () => {
+    expect(read("engine/src/table/command.ts")).toContain("type Handler = (client: Client, args: Args) => Reply;");
+    expect(read("engine/src/core/reply.ts")).not.toContain("Promise");
+    expect(methodsOf("engine/src/core/engine.ts").get("execute")).toMatch(/^ {2}execute\(/);
+    // SHUTDOWN and CONFIG SET answer later: they block their client, and are over for the engine.
+    const waits = /\basync\b|\bawait\b/;
+    const folders = ["commands", "types", "table"].flatMap((folder) => sources(`engine/src/${folder}`));
+    expect(folders.filter((file) => waits.test(codeOf(file)))).toEqual([]);
   });
 });

@@ -32,14 +32,35 @@ interface Sample {
 
 const originals = documents.filter((document) => !isTranslation(document));
 
+const placeOf = (document: string, text: string, index: number): string =>
+  `${document}:${text.slice(0, index).split("\n").length}`;
+
+const fileOf = (sample: string): string | undefined => /^\/\/ (\S+\.(?:ts|mjs|js))\n/.exec(sample)?.[1];
+
 const samples: readonly Sample[] = originals.flatMap((document) => {
   const text = readFileSync(join(ROOT, document), "utf8");
-  return [...text.matchAll(/^```(?:ts|js|tsx|typescript|javascript)\n([\s\S]*?)^```$/gm)].map((match) => {
+  return [...text.matchAll(/^```(?:ts|js|tsx|mjs|typescript|javascript)\n([\s\S]*?)^```$/gm)].map((match) => {
     const sample = match[1]!;
-    const at = `${document}:${text.slice(0, match.index).split("\n").length}`;
-    return { at, document, text: sample, file: /^\/\/ (\S+\.ts)\n/.exec(sample)?.[1] };
+    return { at: placeOf(document, text, match.index), document, text: sample, file: fileOf(sample) };
   });
 });
+
+/** The modules in samples of HTML: a browser runs them, and the compiler reads them here. */
+const modules: readonly Sample[] = originals.flatMap((document) => {
+  const text = readFileSync(join(ROOT, document), "utf8");
+  return [...text.matchAll(/^```html\n([\s\S]*?)^```$/gm)].flatMap((html) =>
+    [...html[1]!.matchAll(/<script type="module">\n([\s\S]*?)<\/script>/g)].map(([, module]) => ({
+      at: placeOf(document, text, html.index),
+      document,
+      text: module!,
+      file: undefined,
+    })),
+  );
+});
+
+/** Fences without a language whose lines look like TypeScript, not like a shell's or a drawing. */
+const CODE =
+  /^\s*(?:(?:import|export)\b.*["'];?$|(?:const|let|class|interface|function|await|async)\b.*[;{(]$|.*(?:=> ?[{(]?|\);)\s*(?:\/\/.*)?$)/m;
 
 const shown = samples.filter(({ file }) => file !== undefined);
 const programs = samples.filter(({ file }) => file === undefined);
@@ -47,6 +68,21 @@ const programs = samples.filter(({ file }) => file === undefined);
 test("samples are found", () => {
   expect(shown.length).toBeGreaterThan(30);
   expect(programs.length).toBeGreaterThan(10);
+  expect(modules.length).toBeGreaterThan(1);
+});
+
+test("every fence that looks like code has a language", () => {
+  const untagged = documents.flatMap((document) => {
+    const text = readFileSync(join(ROOT, document), "utf8");
+    return [...text.matchAll(/^(```+)([^\n]*)\n([\s\S]*?)^\1 *$/gm)].flatMap(({ index, 2: language, 3: body }) =>
+      language === "" && CODE.test(body!) ? [placeOf(document, text, index)] : [],
+    );
+  });
+  expect(untagged).toEqual([]);
+  expect(CODE.test("await engine.listen({ port: 6380 });\n")).toBe(true);
+  expect(CODE.test("kept.end();          // given back\n")).toBe(true);
+  expect(CODE.test('import { open } from "cinnabar";\n')).toBe(true);
+  expect(CODE.test("cinnabar import users.jsonl redis://127.0.0.1:6379\n")).toBe(false);
 });
 
 describe("a sample that shows a file", () => {
@@ -60,7 +96,11 @@ describe("a sample that shows a file", () => {
     const name = relative(folder, join(ROOT, file!));
     const runs = (suite: string): boolean =>
       suite === name || readFileSync(join(folder, suite), "utf8").includes(`"${name}"`);
-    expect(suites.some(runs)).toBe(true);
+    // An application of several files has a suite of its name beside its folder, which builds and asks it.
+    const [application] = /^examples\/\w+(?=\/)/.exec(file!) ?? [];
+    expect(suites.some(runs) || (application !== undefined && existsSync(join(ROOT, `${application}.test.ts`)))).toBe(
+      true,
+    );
   });
 });
 
@@ -73,9 +113,7 @@ describe("a sample", () => {
   beforeAll(async () => {
     redis = await startRedis();
     free = await freePort();
-    programs.forEach(({ text }, i) => {
-      writeFileSync(join(folder, `${i}.ts`), text);
-    });
+    for (const [i, { text }] of [...programs, ...modules].entries()) writeFileSync(join(folder, `${i}.ts`), text);
     const options = {
       extends: "../tsconfig.json",
       compilerOptions: { moduleDetection: "force" },
@@ -91,8 +129,10 @@ describe("a sample", () => {
   test("passes the compiler", () => {
     const tsc = join(ROOT, "node_modules/.bin/tsc");
     const { stdout } = spawnSync(tsc, ["-p", folder, "--pretty", "false"], { encoding: "utf8", cwd: folder });
-    const named = stdout.replace(/^(\d+)\.ts/gm, (_all, i) => programs[Number(i)]!.at);
-    expect(named).toBe("");
+    // Modules of pages reach sources that want a browser's types: engine/tsconfig.browser.json compiles those.
+    const own = stdout.split("\n").filter((line) => !line.startsWith("../"));
+    const named = own.map((line) => line.replace(/^(\d+)\.ts/, (_all, i) => [...programs, ...modules][Number(i)]!.at));
+    expect(named.filter(Boolean)).toEqual([]);
   });
 
   /** The same program with ports that are free here: a Redis listens on the first. */
@@ -139,17 +179,27 @@ test("documents link to files and headings that exist", () => {
   expect(broken).toEqual([]);
 });
 
+/** Links to a test, with its title as text: those that name no test that is there. */
+function absentTests(document: string, text: string): string[] {
+  return [...text.matchAll(/\["([^\]]+)"\]\(([^)\s]+\.test\.ts)\)/g)].flatMap(([, title, link]) => {
+    const suite = join(ROOT, dirname(document), link!);
+    return existsSync(suite) && readFileSync(suite, "utf8").includes(`"${title}"`) ? [] : [`${document}: ${title}`];
+  });
+}
+
 test("comparisons name tests that exist", () => {
-  const absent = documents
-    .filter((document) => document.startsWith("docs/comparisons/"))
-    .flatMap((document) => {
-      const text = readFileSync(join(ROOT, document), "utf8");
-      return [...text.matchAll(/\["([^\]]+)"\]\(([^)\s]+\.test\.ts)\)/g)].flatMap(([, title, link]) => {
-        const suite = join(ROOT, dirname(document), link!);
-        return existsSync(suite) && readFileSync(suite, "utf8").includes(`"${title}"`) ? [] : [`${document}: ${title}`];
-      });
-    });
-  expect(absent).toEqual([]);
+  const comparisons = documents.filter((document) => document.startsWith("docs/comparisons/"));
+  expect(comparisons.flatMap((document) => absentTests(document, readFileSync(join(ROOT, document), "utf8")))).toEqual(
+    [],
+  );
+});
+
+test("every invariant of ARCHITECTURE.md names the tests that show it", () => {
+  const [, section] = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8").split("\n## Invariants\n");
+  const invariants = section!.match(/^\d+\. .*$/gm)!;
+  expect(invariants.length).toBeGreaterThan(7);
+  expect(invariants.filter((line) => !/\["[^\]]+"\]\([^)]+\.test\.ts\)/.test(line))).toEqual([]);
+  expect(absentTests("ARCHITECTURE.md", section!)).toEqual([]);
 });
 
 test("documents name files and folders that exist", () => {

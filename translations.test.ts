@@ -19,6 +19,7 @@ const guides = readdirSync(join(ROOT, GUIDES)).map((file) => `${GUIDES}/${file}`
 const originalOf = (guide: string): string => `${COMPONENTS}/${basename(guide, ".md")}/README.md`;
 const pairs: [translation: string, original: string][] = [
   ["README.zh-CN.md", "README.md"],
+  ["docs/zh/start.md", "docs/start.md"],
   ["docs/zh/toolkit.md", "docs/toolkit.md"],
   ...guides.map((guide): [string, string] => [guide, originalOf(guide)]),
 ];

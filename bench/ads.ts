@@ -1,6 +1,6 @@
 /**
  * Ads and jobs: 10 000 ads of 50 locations, targeted by location and page and then viewed and clicked; 100 000 jobs of 1 000 skills,
- * searched for candidates of ten and twenty. On Redis and on the embedded store; beside them, on the same Redis, the way of the notes:
+ * searched for candidates of ten and twenty. On Redis and on the embedded store; beside them, on the same Redis, the plain way:
  * temporary sets and sorted sets that are intersected and united for every request, of all ads of the place, of all jobs.
  */
 import { type Item, open, type Store } from "cinnabar";
@@ -14,7 +14,7 @@ export interface AdsRow {
   /** Calls a second. */
   readonly redis: number;
   readonly embedded: number;
-  /** The way of the notes, on the same Redis. */
+  /** With temporary sets, on the same Redis. */
   readonly notes: number | null;
 }
 
@@ -88,7 +88,7 @@ async function adCases(store: Store, { ads: sample, pages }: Sample): Promise<Re
   };
 }
 
-/** As the notes do it: everything of the place is intersected with the values and with every word of the page. */
+/** With temporary sets: everything of the place is intersected with the values and with every word of the page. */
 async function notesAds(store: Store, { ads: sample, pages }: Sample): Promise<Op> {
   await batches(sample.length, (nth) => {
     const { id, locations, words, bidMicros } = sample[nth]!;
@@ -148,7 +148,7 @@ async function jobCases(store: Store, { jobs, ten, twenty }: Jobs): Promise<Reco
   };
 }
 
-/** As the notes do it, without levels or years: the jobs of each skill united, and the counts taken from what each requires. */
+/** With temporary sets, without levels or years: the jobs of each skill united, and the counts taken from what each requires. */
 async function notesJobs(store: Store, { jobs, ten, twenty }: Jobs): Promise<Record<string, Op>> {
   await batches(jobs.length, (nth) => {
     const skills = [...new Set(jobs[nth]!.map(({ skill }) => skill))];
@@ -219,9 +219,9 @@ const whole = (value: number | null): string =>
 
 export function adsTable(rows: readonly AdsRow[]): string {
   return [
-    `**Ads and jobs**: 10 000 ads, 100 000 jobs, ${IN_FLIGHT} in flight, calls a second; beside them the way of the notes on the same Redis`,
+    `**Ads and jobs**: 10 000 ads, 100 000 jobs, ${IN_FLIGHT} in flight, calls a second; beside them temporary sets, intersected for every request, on the same Redis`,
     "",
-    "| what | on Redis | embedded | the notes' way, on Redis |",
+    "| what | on Redis | embedded | temporary sets, on Redis |",
     "| --- | ---: | ---: | ---: |",
     ...rows.map(
       ({ what, redis, embedded, notes }) => `| ${what} | ${whole(redis)} | ${whole(embedded)} | ${whole(notes)} |`,

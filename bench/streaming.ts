@@ -126,7 +126,7 @@ async function measure(store: StreamRow["store"], url: string, clients: number, 
   };
 }
 
-/** Processor time of finding a status's listeners: by the index, and by asking each filter as the notes do. */
+/** Processor time of finding a status's listeners: by the index, and by asking each filter in turn. */
 function measureFinding(filters: number, rounds: number): FindRow {
   const index = new FilterIndex<{ readonly filter: CompiledFilter; seenIn: number }>();
   const all = Array.from({ length: filters }, (_, nth) => {

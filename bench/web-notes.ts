@@ -1,5 +1,5 @@
 /**
- * What the notes measure. Sessions: how many can be touched a second, one call after the other and a hundred in flight; how many
+ * Sessions and a market. Sessions: how many can be touched a second, one call after the other and a hundred in flight; how many
  * a cleaner ends. The market: purchases a second by watching, under locks and by a script, with one, five and ten buyers who each
  * have a connection. All buy from one market, so a watching buyer is disturbed by everybody else's purchase; locks are of an item
  * and a buyer, and stand in nobody's way here, but cost their round trips.

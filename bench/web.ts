@@ -1,7 +1,7 @@
 /**
  * The components for the web beside those that people use, on one Redis and in turns: sessions against connect-redis, the cache
  * against BentoCache and Cacheable, the rate limiter against rate-limiter-flexible; ours on the embedded store for comparison.
- * Then the figures that the notes measure: sessions touched one by one and many at once, sessions cleaned, and purchases in the
+ * Then a service as a whole: sessions touched one by one and many at once, sessions cleaned, and purchases in the
  * three ways of the market.
  *
  * A case runs for a while with so many calls in flight, and what is told is the median of the rounds.
@@ -118,7 +118,7 @@ export function webTables({ rows, stampede: stampedes, notes }: WebResults): str
     "| --- | ---: | ---: |",
     ...stampedes.map(({ what, loads, ms }) => `| ${what} | ${loads} | ${ms.toFixed(0)} |`),
     "",
-    "**The figures of the notes**, a second",
+    "**Sessions and a market**, a second",
     "",
     "| what | on Redis | embedded |",
     "| --- | ---: | ---: |",

@@ -11,8 +11,8 @@ export function files(folder, accepts) {
 }
 
 /**
- * Puts the outputs of esbuild into a folder. Programs may be running from these files: what has not changed stays, and what is no
- * longer needed goes last.
+ * Puts the outputs of esbuild into a folder. Programs may be running from these files: files without a change stay, and files that
+ * are not needed any more go last.
  */
 export function replaceFiles(folder, outputs, isMade) {
   for (const { path, contents } of outputs) {

@@ -1,8 +1,11 @@
 /** Writes engine/src/core/parts/commands.browser.ts, the names of the commands of each part: `npm run docs`. */
+import { execFileSync } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { groups as all } from "../engine/src/commands/index.ts";
 import type { Group } from "../engine/src/table/command.ts";
 
+const biome = fileURLToPath(new URL("../node_modules/.bin/biome", import.meta.url));
 const folder = new URL("../engine/src/core/parts/", import.meta.url);
 const OUTPUT = "commands.browser.ts";
 const NO_PARTS = new Set([OUTPUT, "texts.browser.ts"]);
@@ -19,7 +22,7 @@ export async function partNames(): Promise<string> {
     const part = file.slice(0, -".browser.ts".length);
     lines.push(`  ${part}: "${names.sort().join(" ")}",`);
   }
-  return [
+  const text = [
     "/** The commands of each part that is loaded when it is first used. Made by `npm run docs`. */",
     "export const COMMANDS_OF = {",
     ...lines,
@@ -28,6 +31,8 @@ export async function partNames(): Promise<string> {
     "export type Part = keyof typeof COMMANDS_OF;",
     "",
   ].join("\n");
+  const args = ["format", `--stdin-file-path=${fileURLToPath(new URL(OUTPUT, folder))}`];
+  return execFileSync(biome, args, { input: text, encoding: "utf8" });
 }
 
 if (process.argv[1] === import.meta.filename) writeFileSync(new URL(OUTPUT, folder), await partNames());

@@ -13,6 +13,7 @@ import { groups } from "../engine/src/commands/index.ts";
 import type { Row } from "../engine/src/table/command.ts";
 import { type Argument, parseSyntax } from "../engine/src/table/syntax.ts";
 import { BLOCKING_EXAMPLES, COMMAND_EXAMPLES } from "./api/command-examples.ts";
+import { sampleCall } from "./sample-call.ts";
 
 const file = fileURLToPath(new URL("../toolkit/src/connection/commands.ts", import.meta.url));
 
@@ -193,16 +194,24 @@ function signatures(
   ];
 }
 
+/** Where api/command-examples.ts has none. */
+function madeExample(method: string, list: readonly Argument[], blocks: boolean): string {
+  const { code } = sampleCall(list);
+  return blocks ? `const waiting = db.blocking();\nawait waiting.${method}(${code});` : `await db.${method}(${code});`;
+}
+
 function methodText({ method, words, row }: Typed, blocks = false): string {
   const syntax = parseSyntax(row.syntax, row.keys ?? []);
   const list = !blocks && WITHOUT_BLOCK.has(words[0]!) ? syntax.filter(({ token }) => token !== "BLOCK") : syntax;
-  const example = (blocks ? BLOCKING_EXAMPLES : COMMAND_EXAMPLES)[method];
+  const example = (blocks ? BLOCKING_EXAMPLES : COMMAND_EXAMPLES)[method] ?? madeExample(method, list, blocks);
   const lines = [
     `   * ${row.summary}`,
     "   *",
     `   * \`${[...words, row.syntax].join(" ").trimEnd()}\` · ${row.complexity} · since ${row.since}`,
     ...(row.deprecated === undefined ? [] : [`   * @deprecated Use ${row.deprecated.use}.`]),
-    ...(example === undefined ? [] : ["   *", "   * @example", ...example.split("\n").map((line) => `   * ${line}`)]),
+    "   *",
+    "   * @example",
+    ...example.split("\n").map((line) => `   * ${line}`),
   ];
   const texts = signatures(list, row.reply ?? "Reply").map(
     ({ list: own, reply }) => `  ${method}(${parameters(own)}): Promise<${friendly(reply)}>;`,

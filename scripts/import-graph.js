@@ -111,6 +111,7 @@ function measure(root) {
     runtimeCycles: cycles(files, runtime).length,
     largestTypeCycle: cycles(files, all)[0]?.length ?? 0,
     manyLayers: layers.filter(([, count]) => count > 3).length,
+    layers: top(layers),
     casts: sum((each) => each.casts),
     nonNull: sum((each) => each.nonNull),
     dependents: top(dependents),
@@ -161,5 +162,6 @@ console.log(
     row("non-null assertions", (each) => each.nonNull),
     ...list("Most dependents", (each) => each.dependents),
     ...list("Most dependencies", (each) => each.dependencies),
+    ...list("Most layers", (each) => each.layers),
   ].join("\n"),
 );

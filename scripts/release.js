@@ -3,7 +3,7 @@
  *
  * It stops at the first thing that is not as it should be: a working tree with changes, a branch other than main, changesets that
  * are not versioned yet, checks that fail. Then it packs, tries what a registry would take with `npm publish --dry-run`, and
- * prints the commands that publish. Whoever releases runs these, where provenance can be attested: in the release workflow.
+ * prints the commands that publish. The release workflow runs these, because provenance can be attested there.
  *
  *   node scripts/release.js             all of it
  *   node scripts/release.js --no-tests  without the suites, which the workflow has run

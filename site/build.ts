@@ -1,14 +1,15 @@
 /**
- * `npm run site`: the documentation's site, from the documents as they are, and the API reference below it, into site/dist.
+ * `npm run site`: the documentation's site, from the documents as they are, and the API reference below it, into site/dist; SITE_OUT names another
+ * folder, SITE_BASE where the site stands on its host.
  * `npm run build` must have been.
  */
 import { execFile } from "node:child_process";
-import { cpSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "vitepress";
 import { commandHints } from "./pages/commands.ts";
-import { BASE, ROOT } from "./pages/routes.ts";
+import { BASE, OUT, ROOT } from "./pages/routes.ts";
 import { searchParts } from "./pages/search.ts";
 import { PUBLIC, SITE, STAGE, stage } from "./pages/stage.ts";
 import { bundleRuntime } from "./runtime.ts";
@@ -32,9 +33,12 @@ await run(join(ROOT, "node_modules/vite/bin/vite.js"), [
 const reference = join(STAGE, "api");
 const referenceArgs = [reference, BASE];
 await Promise.all([build(SITE), run(join(ROOT, "scripts/api/build.js"), referenceArgs)]);
-renameSync(reference, join(SITE, "dist/api"));
+cpSync(reference, join(OUT, "api"), { recursive: true });
+rmSync(reference, { recursive: true });
 // The console serves it from there, and its package has it there.
-const served = join(ROOT, "console/dist/docs");
-rmSync(served, { recursive: true, force: true });
-cpSync(join(SITE, "dist"), served, { recursive: true });
-console.log(`${pages.size} pages in ${join(SITE, "dist")}`);
+if (BASE === "/docs/") {
+  const served = join(ROOT, "console/dist/docs");
+  rmSync(served, { recursive: true, force: true });
+  cpSync(OUT, served, { recursive: true });
+}
+console.log(`${pages.size} pages in ${OUT}`);

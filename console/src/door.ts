@@ -16,7 +16,7 @@ export interface DoorOptions {
   /** Another application decides who comes in: nobody signs in or out here. */
   readonly isMounted: boolean;
   userOf(request: FastifyRequest): User | null;
-  /** Told of every attempt to sign in. */
+  /** Called with every attempt to sign in. */
   signedIn(request: FastifyRequest, name: string, user: User | null): void;
 }
 

@@ -89,7 +89,7 @@ interface Session {
   readonly untilMs: number;
 }
 
-/** Who may come in, and the sessions of those who did. Kept in this process: nothing of it is written into the store. */
+/** Who may sign in, and the sessions. They are kept in this process; nothing of them is written into the store. */
 export class Door {
   readonly #users: Users;
   readonly #sessions = new Map<string, Session>();

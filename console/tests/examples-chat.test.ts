@@ -39,7 +39,7 @@ describeExample("chat", (served) => {
     expect((await view(ben)).mine).toMatchObject([{ room: "Lounge", unread: 1, missed: 0 }]);
     expect((await view(ann)).mine).toMatchObject([{ room: "Lounge", unread: 0 }]);
     expect((await ben.send("POST", `${LOUNGE}/seen`, { id: cursor })).body).toMatchObject({ unread: 0 });
-    // What all have seen stays for those who come later.
+    // Messages that all members have seen stay for members who join later.
     await enter(await as(served(), "Cid"), "Lounge");
     const { members } = (await ben.get(`${LOUNGE}/members`)).body;
     expect(members.map(({ member, unread }: { member: string; unread: number }) => [member, unread])).toEqual([

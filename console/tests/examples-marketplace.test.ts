@@ -120,7 +120,7 @@ describeScreens(
       await Promise.all([button(ann).waitFor(), button(ben).waitFor()]);
       await ann.page.getByRole("button", { name: "By WATCH" }).click();
       await shoot(ann.page, "examples-marketplace");
-      // By what they saw: whoever is slower presses a button that may be gone by then.
+      // Both press the button that they saw: the slower one presses a button that may be gone by then.
       const pressed = await Promise.all([ann, ben].map((screen) => button(screen).elementHandle()));
       await Promise.all(pressed.map((each) => each!.dispatchEvent("click")));
       const owns = ({ page }: Screen) => page.getByLabel("Price of Box of semicolons").count();

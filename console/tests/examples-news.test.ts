@@ -42,7 +42,7 @@ describeExample("news", (served) => {
     expect((await vote(ben, "up")).body).toMatchObject({ code: "NO_ARTICLE" });
   });
 
-  test("what is no article is refused, with the trace of what was sent before", async () => {
+  test("an invalid article is refused, with the trace of what was sent before", async () => {
     const ann = await as(served(), "Ann");
     const post = (body: object) => ann.send("POST", "/news/articles", body);
     expect((await post(article("article-2", "   "))).body).toMatchObject({ status: 400, code: "TITLE" });

@@ -101,7 +101,7 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("key
       expect(await names({ match: "user:[13]:visit:?" })).toEqual(["user:1:visit:1", "user:3:visit:3"]);
     });
 
-    test("is shared by those who ask for the same, and stopped by either", async () => {
+    test("is shared by two callers who ask for the same, and stopped by either", async () => {
       await fill();
       const body = { separator: ":" };
       const [a, b] = await Promise.all([

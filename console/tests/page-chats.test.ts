@@ -33,7 +33,7 @@ describePages("the page of chats", (_name, label, opened) => {
     expect((await served.send("POST", "/api/mailboxes/absent/delete")).status).toBe(404);
   });
 
-  test("chats show what is kept and who is behind; whoever holds it up is taken out", async () => {
+  test("chats show what is kept and who is behind; the member who holds it up is taken out", async () => {
     await chats.joinMany("team/1", ["ann", "ben", EVIL]);
     await chats.join(EVIL, "ann");
     for (let nth = 0; nth < 8; nth++) await chats.send("team/1", "ann", `text ${nth}`);

@@ -1,4 +1,4 @@
-/** The page of all components: what is told of each kind that has no page of its own, and what an operator does there. */
+/** The page of all components: what the page shows of each kind that has no page of its own, and what an operator does there. */
 import { Ads } from "cinnabar/ads";
 import { Barriers } from "cinnabar/barriers";
 import { BoundedQueue } from "cinnabar/blocking-queues";

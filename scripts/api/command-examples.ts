@@ -1,6 +1,7 @@
 /**
  * An example for a command, by the method's name: scripts/generate-typed-commands.ts writes it into the method's comment, and the test of
- * the API reference runs it. One line for what must be there first, one for the call and what it gives.
+ * the API reference runs it. One line for what must be there first, one for the call and what it gives. A command without an example here
+ * gets the call that scripts/sample-call.ts makes from its syntax.
  */
 export const COMMAND_EXAMPLES: Readonly<Record<string, string>> = {
   aclCat: `await db.aclCat("scripting"); // → ["eval…`,

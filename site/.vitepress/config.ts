@@ -5,7 +5,7 @@ import { type DefaultTheme, defineConfig } from "vitepress";
 import { listsPackages } from "../../scripts/third-party.js";
 import { anchorOf } from "../pages/commands.ts";
 import type { Navigation } from "../pages/navigation.ts";
-import { BASE, fileOf, inOtherLanguage, ROOT, routeOfFile } from "../pages/routes.ts";
+import { BASE, fileOf, inOtherLanguage, OUT, ROOT, routeOfFile } from "../pages/routes.ts";
 
 const SITE = join(import.meta.dirname, "..");
 const nav: Navigation = JSON.parse(readFileSync(join(SITE, ".stage/navigation.json"), "utf8"));
@@ -23,7 +23,7 @@ export default defineConfig({
   description: "Everything that people build on Redis, in one TypeScript install.",
   base: BASE,
   srcDir: join(SITE, ".stage/pages"),
-  outDir: join(SITE, "dist"),
+  outDir: OUT,
   cacheDir: join(SITE, ".stage/cache"),
   metaChunk: true,
   head: [["link", { rel: "icon", href: `${BASE}icon.svg`, type: "image/svg+xml" }]],

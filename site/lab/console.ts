@@ -22,7 +22,7 @@ export class Cli {
   #db = 0;
   #inMulti = false;
 
-  /** Told of messages that come by themselves. */
+  /** Called with messages that come by themselves. */
   constructor(onPush: (lines: readonly Line[]) => void = () => {}) {
     this.onPush = onPush;
   }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandHint } from "../lab/hints.ts";
-import { promptsFor, whyNoPrompt } from "./prompts.ts";
+import { madePrompt, whyNoPrompt, writtenPrompts } from "./prompts.ts";
 import { ROOT, type Route } from "./routes.ts";
 
 export interface CommandEntry {
@@ -56,8 +56,15 @@ export function groupPage({ title, entries }: CommandGroup, prompts: ReadonlyMap
 }
 
 /** The prompts of all commands. */
-export const promptsOf = (groups: readonly CommandGroup[]): ReadonlyMap<string, readonly string[]> =>
-  promptsFor(groups.flatMap(({ entries }) => entries.map(({ name }) => name)));
+export function promptsOf(groups: readonly CommandGroup[]): ReadonlyMap<string, readonly string[]> {
+  const entries = groups.flatMap((group) => group.entries);
+  const prompts = new Map(writtenPrompts(entries.map(({ name }) => name)));
+  for (const { name, syntax } of entries) {
+    const made = prompts.has(name) ? undefined : madePrompt(name, syntax);
+    if (made !== undefined) prompts.set(name, made);
+  }
+  return prompts;
+}
 
 /** The text of the page that has them all. */
 export function overviewPage(groups: readonly CommandGroup[]): string {

@@ -7,6 +7,9 @@ export const ROOT = join(import.meta.dirname, "../..");
 /** Where the site stands on its host. */
 export const BASE = process.env.SITE_BASE ?? "/docs/";
 
+/** Where the build puts it. */
+export const OUT = process.env.SITE_OUT ?? join(ROOT, "site/dist");
+
 /** Without `.html`; a route that ends with `/` is the `index` of its folder. */
 export type Route = string;
 

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { programOf } from "./live.ts";
-import { ROOT, type Route, routeOf } from "./routes.ts";
+import { BASE, ROOT, type Route, routeOf } from "./routes.ts";
 
 export interface Page {
   readonly text: string;
@@ -56,7 +56,8 @@ function relinked(prose: string, document: string, files: Set<string>): string {
       if (isImage !== "" && isDiagram(target)) return inlined(target);
       files.add(target);
       return isImage === "" && !isPicture(target)
-        ? `<a href="${publishedAs(target)}" target="_blank">${inline(words)}</a>`
+        ? // VitePress puts the site's own path before links of Markdown only.
+          `<a href="${BASE.slice(0, -1)}${publishedAs(target)}" target="_blank">${inline(words)}</a>`
         : `${isImage}[${words}](${publishedAs(target)})`;
     })
     .replace(IMAGE_TAG, (_all, before: string, path: string, after: string) => {

@@ -2,16 +2,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import axe from "axe-core";
-import { type Browser, launch, NARROW, type Page, WIDE } from "../../console/tests/chromium.ts";
+import { type Browser, launch, type Page, WIDE } from "../../console/tests/chromium.ts";
 import { ROOT } from "../pages/routes.ts";
+import { PAGES, violations } from "./accessibility.ts";
 import { serveSite } from "./built.ts";
 
-const PAGES: Readonly<Record<string, string>> = {
-  "the start": "",
-  "a component (locks)": "components/locks.html",
-  "the playground": "playground.html",
-};
 const ROUNDS = 5;
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
@@ -73,25 +68,6 @@ async function browse(browser: Browser, url: string): Promise<{ bytes: number; v
   return { bytes, view: ofView, routes: ofRoutes };
 }
 
-async function violations(browser: Browser, url: string): Promise<number> {
-  let count = 0;
-  for (const viewport of [WIDE, NARROW]) {
-    for (const colorScheme of ["light", "dark"] as const) {
-      const page = await (await browser.newContext({ viewport, colorScheme, bypassCSP: true })).newPage();
-      await page.goto(url, { waitUntil: "networkidle" });
-      await page.evaluate(axe.source);
-      const found: string[] = await page.evaluate(
-        `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
-          violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + " at " + target.join(" "))))`,
-      );
-      for (const each of found) console.log(`${url} ${viewport.width} ${colorScheme}: ${each}`);
-      count += found.length;
-      await page.context().close();
-    }
-  }
-  return count;
-}
-
 const site = await serveSite();
 const browser = await launch();
 const rows: string[] = [];
@@ -101,7 +77,8 @@ for (const [name, path] of Object.entries(PAGES)) {
   for (let round = 0; round < ROUNDS; round++) rounds.push(await first(browser, url));
   const paint = median(rounds.map(({ paintMs }) => paintMs));
   const broken = await violations(browser, url);
-  rows.push(`| ${name} | ${kB(median(rounds.map(({ bytes }) => bytes)))} | ${paint.toFixed(0)} | ${broken} |`);
+  for (const each of broken) console.log(`${url} ${each}`);
+  rows.push(`| ${name} | ${kB(median(rounds.map(({ bytes }) => bytes)))} | ${paint.toFixed(0)} | ${broken.length} |`);
 }
 const ran = await run(browser, `${site.url}/components/locks.html`);
 const keys = await browse(browser, `${site.url}/playground.html`);

@@ -50,7 +50,7 @@ export class Tree {
     this.#close("]");
   }
 
-  /** `name` writes into the tree itself; what is no text is put into quotes. */
+  /** `name` writes into the tree itself; everything but text is put into quotes. */
   object(count: number, name: (at: number) => string, value: (at: number) => void): void {
     this.#open("{");
     for (let at = 0; at < count; at++) {

@@ -45,7 +45,7 @@ export const GUIDES: Readonly<Record<string, readonly GuideStep[]>> = {
     step("Statuses as they are posted", "streaming", "social:stream"),
   ],
   ads: [step("The ad that fits a page and pays most, and what was learnt from clicks", "ads", "ads:ads")],
-  jobs: [step("Jobs that somebody has all skills for, and those who fit a job", "job-search", "jobs:board")],
+  jobs: [step("Jobs that somebody has all skills for, and people who fit a job", "job-search", "jobs:board")],
 };
 
 /** The file of an example, which has its name; `name` must be that of one. */

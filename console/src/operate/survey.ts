@@ -17,7 +17,7 @@ import { type Fact, FILTER, type Filter, OPTIONAL, walk } from "./walk.ts";
 
 const group = "Keys";
 const KIND = "survey";
-/** A scan that is over is given to those who ask for the same, for so many times what it took. */
+/** The result of a scan is reused for this many times the time that the scan took. */
 const REST = 20;
 const SEPARATOR = string({
   default: ":",

@@ -21,7 +21,7 @@ export interface Describer {
 
 export type EndpointType = "ip" | "hostname" | "unknown-endpoint";
 
-/** What clients are told of where a node is; null where they are to use the address that they know. */
+/** The address of a node that clients get; null where they are to use the address that they know. */
 export function endpointOf(type: EndpointType, { ip, hostname }: ClusterNode): string | null {
   if (type === "ip") return ip;
   if (type === "hostname") return hostname === "" ? "?" : hostname;

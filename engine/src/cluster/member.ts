@@ -275,7 +275,7 @@ export class ClusterMember implements ClusterPort, Seat, Router, Describer {
     replication.follow(primary.ip, primary.port);
   }
 
-  /** Keys that are left of slots which others took: whoever has the slot has what counts. */
+  /** Drops the keys of slots that other nodes have taken: the keys of the slot's owner are the ones that count. */
   #dropKeys(slots: ReadonlyMap<number, ClusterNode | null>): void {
     for (const [slot, before] of slots) {
       const owner = this.state.ownerOf(slot);

@@ -44,7 +44,7 @@ export interface Routed {
   readonly writes: boolean;
   readonly asking: boolean;
   readonly readsReplica: boolean;
-  /** MIGRATE: works on a slot that is open, whoever has the keys. */
+  /** MIGRATE: works on a slot that is open, on whichever node its keys are. */
   readonly movesKeys: boolean;
 }
 

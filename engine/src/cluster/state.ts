@@ -333,7 +333,7 @@ export class ClusterState {
     return this.#count((voter) => this.isReachable(voter)) >= this.quorum;
   }
 
-  /** Those who are not on this side are gone from now on. */
+  /** Nodes on the other side of a partition count as gone from now on. */
   lose(now: number, wallMs: number): void {
     for (const node of this.nodes.values()) {
       if (this.isReachable(node) || node.lostAt !== 0) continue;

@@ -1,7 +1,7 @@
 /** The way to another server, for replication and MIGRATE: a socket; or a stream, where that server is a store of this process. */
 import type { Duplex } from "../platform/streams.ts";
 
-/** What of a socket those who use one need. */
+/** The parts of a socket that replication and MIGRATE use. */
 export interface Wire extends Duplex {
   setKeepAlive(on?: boolean, initialDelayMs?: number): unknown;
   ref(): unknown;

@@ -172,7 +172,7 @@ export class Engine implements Host {
   onBusy: (() => number) | null = null;
   /** Told when a script begins to hold the thread for longer than busy-reply-threshold, and when it is over. */
   onHeld: ((held: boolean) => void) | null = null;
-  /** Told of faults inside handlers; prints them unless replaced. */
+  /** Called with every fault inside a handler; prints it unless replaced. */
   onError: (error: unknown, command: string) => void = (error, command) => {
     console.error(`cinnabar: fault in ${command}:`, error);
   };

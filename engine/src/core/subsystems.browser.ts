@@ -100,7 +100,7 @@ class NoReplicas {
   cron(): void {}
   stop(): void {}
 
-  /** What has been told of it is true of the real one. */
+  /** The real one takes over the id and the listeners. */
   leaveTo(real: Replication): void {
     if (this.#id !== null) real.takeId(this.#id);
     for (const listener of this.listeners) real.listeners.add(listener);

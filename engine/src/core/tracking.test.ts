@@ -1,4 +1,4 @@
-/** Client-side caching: who is told of what, when. */
+/** Client-side caching: which client gets which invalidation, and when. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestClient } from "../../tests/kit/test-client.ts";
 import { LocalClient } from "../embed/local-client.ts";
@@ -111,7 +111,7 @@ describe("options", () => {
 });
 
 describe("BCAST", () => {
-  test("tells of all keys of a batch at once, in order, whoever has read them", async () => {
+  test("tells of all keys of a batch at once, in order, for all clients that have read them", async () => {
     reader.run("CLIENT TRACKING on BCAST").taken();
     writer.run("SET b 1").run("SET a 1").run("SET b 2");
     expect(told(reader)).toEqual([]);

@@ -52,7 +52,7 @@ export class ClusterNetwork {
     const open: Open = { from, to, stream };
     this.#open.add(open);
     stream.once("close", () => this.#open.delete(open));
-    // As a socket says it: after whoever asked for it listens.
+    // As a socket does: after the caller has had time to listen.
     soon(() => {
       if (!stream.destroyed) stream.emit("connect");
     });

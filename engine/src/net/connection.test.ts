@@ -232,7 +232,7 @@ describe("who may connect", () => {
 });
 
 describe("time", () => {
-  it("ends idle clients, but not those who wait, listen or watch", async () => {
+  it("ends idle clients, but not clients that wait, listen or watch", async () => {
     await engine.close();
     const clock = new ManualClock();
     engine = await Engine.open({ clock, config: { timeout: "10" } });

@@ -36,7 +36,7 @@ export class NetServer {
     engine.onBusy = () => 0;
   }
 
-  /** Serves whoever has the other end. */
+  /** Serves the client at the other end of a port. */
   serve(port: Port, { peers = false }: ServeOptions = {}): void {
     const stream = new PortStream(port);
     this.#streams.add(stream);

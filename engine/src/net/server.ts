@@ -84,7 +84,7 @@ export class NetServer {
     return this.#flusher;
   }
 
-  /** Serves whoever has the other end of a channel between threads. */
+  /** Serves the client at the other end of a channel between threads. */
   serve(port: Port, { peers = false }: ServeOptions = {}): void {
     const stream = new PortStream(port);
     if (peers) this.#handOver((over) => stream.once("close", over));

@@ -5,7 +5,7 @@ export const workingFolder = (): string => "/";
 
 export const environment = (_name: string): string | undefined => undefined;
 
-/** Whoever has left something here is gone: the browser gives a store's files to one holder at a time. */
+/** A holder that has left something here is gone: the browser gives a store's files to one holder at a time. */
 export const isRunning = (other: number): boolean => other === ownPid;
 
 /** A page that is closed tells nobody in time: what must be kept is kept when it is written. */

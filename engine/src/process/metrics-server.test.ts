@@ -1,4 +1,4 @@
-/** The port for those who watch, on the server as a program. */
+/** The port for monitoring, on the server as a program. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";

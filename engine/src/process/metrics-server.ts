@@ -1,5 +1,5 @@
 /**
- * The port for those who watch the server: `/metrics` for Prometheus, `/healthz` (the process lives) and `/readyz` (it can serve).
+ * The port for monitoring: `/metrics` for Prometheus, `/healthz` (the process lives) and `/readyz` (it can serve).
  * It is off unless `metrics-port` is set, and listens on `metrics-bind`, the loopback address by default: it asks for no password.
  * Readiness says yes or no; why not is in the log and in the metrics.
  */

@@ -507,8 +507,8 @@ export class Replication implements ReplicationPort {
   }
 
   /**
-   * Data was loaded from a snapshot: takes up the history that it belongs to. A primary has dropped keys meanwhile; those
-   * who followed it before must hear of that.
+   * Data was loaded from a snapshot: takes up the history that it belongs to. A primary has dropped keys meanwhile;
+   * the replicas that followed it before must hear of that.
    */
   restore({ aux }: LoadReport, expired: readonly Effect[]): void {
     const id = aux.get("repl-id");

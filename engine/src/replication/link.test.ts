@@ -351,7 +351,7 @@ describe("what comes", () => {
     await following;
   });
 
-  it("is seen by whoever watches, caches or waits, and by the append-only file", async () => {
+  it("is seen by clients that watch, cache or wait, and by the append-only file", async () => {
     primary.answers.PSYNC = counted(snapshot("k=v", "s=1"));
     await follow();
     const watcher = store.connect();

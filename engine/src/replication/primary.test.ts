@@ -138,7 +138,7 @@ describe("a full resynchronisation", () => {
     expect((await replica.take(length + stream.length)).slice(length)).toBe(stream);
   });
 
-  it("is shared by those who come before it begins", async () => {
+  it("is shared by replicas that come before it begins", async () => {
     await store.close();
     await open({ "repl-diskless-sync-delay": "5" });
     await client.call("SET", "k", "v");

@@ -134,7 +134,7 @@ describe("replies", () => {
       expect(bytes(value, 3)).toBe(`:${value}\r\n`);
   });
 
-  it("refuses what is no reply", () => {
+  it("refuses a value that is not a reply", () => {
     expect(() => bytes({} as Reply, 2)).toThrow(TypeError);
   });
 });

@@ -19,7 +19,7 @@ const FLAGS: ReadonlyMap<string, keyof ScriptFlags> = new Map([
   ["allow-cross-slot-keys", "allowCrossSlotKeys"],
 ]);
 
-/** The flags with these names. `unknown` is told of one that does not exist. */
+/** The flags with these names. `unknown` makes the error for a name that does not exist. */
 export function flagsOf(names: readonly string[], unknown: (name: string) => ReplyError | LuaError): ScriptFlags {
   const flags: Record<keyof ScriptFlags, boolean> = {
     noWrites: false,

@@ -114,7 +114,7 @@ export interface Row {
   readonly wholeDatabases?: true;
   /** May leave the client's database, or does not say which one it is in. */
   readonly otherDatabases?: true;
-  /** Moves keys between nodes of a Cluster: runs where a slot is open, whoever has its keys. */
+  /** Moves keys between nodes of a Cluster: runs where a slot is open, on whichever node its keys are. */
   readonly movesKeys?: true;
   /** Lets what CLIENT CACHING said stay in force for the next command. Holds for all subcommands. */
   readonly keepsCaching?: true;

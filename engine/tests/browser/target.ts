@@ -33,7 +33,7 @@ export async function bundle(): Promise<ReadonlyMap<string, string>> {
   return new Map(outputFiles.map(({ path, text }) => [path, text]));
 }
 
-/** Serves whoever has the other end of the WebSocket that it is told to open; `open` makes a new store first. */
+/** Opens a WebSocket for each number that it gets and serves the client at the other end; `open` makes a new store first. */
 const WORKER = `
   import { Engine } from "/engine.js";
   let engine;

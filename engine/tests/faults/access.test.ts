@@ -85,7 +85,7 @@ describe("guessing", () => {
   test.each([
     ["AUTH", (name: string) => ["AUTH", name, "wrong"]],
     ["HELLO", (name: string) => ["HELLO", "3", "AUTH", name, "wrong"]],
-  ])("%s computes as much whoever is named, and however many passwords the user has", (_, attempt) => {
+  ])("%s computes as much for every name, and for any number of passwords", (_, attempt) => {
     const some = (count: number) => Array.from({ length: count }, (_, i) => `>right${i}`);
     const engine = open({
       users: [
@@ -307,7 +307,7 @@ describe("escalation", () => {
     expect(mallory.client.subscriptions).toBe(0);
   });
 
-  test("by staying: whoever is deleted is disconnected, also while blocked, and comes back as nobody", () => {
+  test("by staying: a deleted user is disconnected, also while blocked, and comes back as nobody", () => {
     const { engine, mallory, asAdmin, asMallory } = scene();
     mallory.run("BLPOP x-list 0");
     expect(asAdmin("ACL", "DELUSER", "mallory")).toBe(1);

@@ -60,7 +60,7 @@ describe("connections", () => {
     });
   });
 
-  it("past maxclients are refused, and room is made by those who leave", async () => {
+  it("past maxclients are refused, and clients that leave make room", async () => {
     bench = await openBench({ maxclients: "100" });
     const peers = Array.from({ length: 300 }, () => bench.peer().write("PING\r\n"));
     const answers = await Promise.all(peers.map((peer) => peer.take(7)));

@@ -176,7 +176,7 @@ describe("MIGRATE", () => {
     expect(engine.databases[1]!.size).toBe(2);
   });
 
-  test("a refusal keeps the key, and those who waited find it", async () => {
+  test("a refusal keeps the key, and clients that waited find it", async () => {
     const { reply } = await begin("a");
     const get = other.call("GET", "a");
     target.say("-BUSYKEY Target key name already exists.\r\n");

@@ -158,7 +158,7 @@ function subjectHash(commonName: string): string {
 
 // -------------------------------------------------------------------------------------------------- files
 
-/** A folder with certificates in files, for servers that are told of files. */
+/** A folder with certificates in files, for servers that are configured with files. */
 export class CertificateFolder {
   readonly path = mkdtempSync(join(tmpdir(), "cinnabar-tls-"));
 

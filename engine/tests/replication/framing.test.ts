@@ -1,5 +1,5 @@
 /**
- * What replicas are told of one step: which words, in which order, framed by MULTI and EXEC or not, and where SELECT stands.
+ * What replicas get for one step: which words, in which order, framed by MULTI and EXEC or not, and where SELECT stands.
  * A real server is asked the same, and both streams must be the same word by word, times aside.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";

@@ -79,7 +79,7 @@ export class Link {
   readonly port: number;
   /** Connections that were made through it. */
   made = 0;
-  /** Bytes that went back to those who connected. */
+  /** Bytes that went back to the replicas. */
   bytesBack = 0;
   readonly #server: NetServer;
   readonly #cables = new Set<Cable>();
@@ -144,7 +144,7 @@ export class Link {
     this.#piece = bytes;
   }
 
-  /** Slows what goes back to those who connected. */
+  /** Slows what goes back to the replicas. */
   throttle(bytesPerSecond: number): void {
     this.#bytesPerSecond = bytesPerSecond;
   }

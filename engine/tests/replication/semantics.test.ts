@@ -109,7 +109,7 @@ describe("WAIT", () => {
           return waited!.text;
         });
         expect(await Promise.all(waits)).toEqual(wires.map(() => "1"));
-        // Those who ask for both are answered when the second is there again.
+        // A client that waits for both is answered when the second is there again.
         const both = wires[0]!.pipeline([
           ["INCR", "n"],
           ["WAIT", "2", "20000"],

@@ -1,22 +1,14 @@
 /** Every transcript, on the server as it is shipped, run by Bun and by Deno, and on a real server. In the full run. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { full } from "../../../scripts/full.ts";
-import { bunProgram, denoProgram } from "../../../scripts/runtimes.js";
 import { CONFORMANCE, transcriptFiles } from "../conformance/files.ts";
-import { freePort, redisMissing } from "../conformance/redis-server.ts";
+import { redisMissing } from "../conformance/redis-server.ts";
 import { differences } from "../conformance/replays.ts";
-import { openWire, realTarget, type Target, tcpTarget } from "../conformance/target.ts";
-
-const SERVER = join(import.meta.dirname, "../../dist/bin/cinnabar-server.js");
-
-const RUNTIMES = [
-  { name: "Bun", command: () => [bunProgram(), SERVER] },
-  { name: "Deno", command: () => [denoProgram(), "run", "--allow-all", SERVER] },
-];
+import { realTarget, type Target } from "../conformance/target.ts";
+import { RUNTIMES, startOn } from "./target.ts";
 
 /** JavaScriptCore leaves the frame of a function whose last act is a call: errors that are raised there lack the script's line. */
 const NO_PLACE = "errors in a call that a script ends with do not name their line";
@@ -40,7 +32,8 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Deno: {},
 };
 
-describe.skipIf(!full || redisMissing() !== undefined).each(RUNTIMES)("transcripts on $name", ({ name, command }) => {
+describe.skipIf(!full || redisMissing() !== undefined).each(RUNTIMES)("transcripts on $name", (runtime) => {
+  const { name } = runtime;
   let real: Target;
   let dir: string;
 
@@ -53,26 +46,8 @@ describe.skipIf(!full || redisMissing() !== undefined).each(RUNTIMES)("transcrip
     rmSync(dir, { recursive: true, force: true });
   });
 
-  async function start(): Promise<Target> {
-    const port = await freePort();
-    const [program, ...args] = command();
-    const flags = ["--port", String(port), "--save", "", "--dir", dir, "--enable-debug-command", "yes"];
-    const child: ChildProcess = spawn(program!, [...args, ...flags], { stdio: "ignore" });
-    await expect
-      .poll(() =>
-        openWire(port).then(
-          (wire) => wire.close(),
-          () => "not yet",
-        ),
-      )
-      .toBeUndefined();
-    return tcpTarget(name, port, async () => {
-      child.kill("SIGKILL");
-    });
-  }
-
   test.each(transcriptFiles())("%s", { timeout: 60_000 }, async (file) => {
-    const ours = await start();
+    const ours = await startOn(runtime, dir);
     try {
       const text = readFileSync(join(CONFORMANCE, file), "utf8");
       const found = await differences(`engine/tests/conformance/${file}`, text, real, ours);

@@ -1,6 +1,6 @@
 /**
  * Lists whose items belong together by their places: requests and their answers, names and what was read for each, fields and
- * values in turn. Whoever walks them by an index has to claim that the other list is as long. The functions here look, once, and
+ * values in turn. Code that walks them by an index has to claim that the other list is as long. The functions here look, once, and
  * give items that are known to be there.
  */
 import { CinnabarError } from "./errors.ts";

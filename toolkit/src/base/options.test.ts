@@ -517,7 +517,7 @@ describe.each(Object.keys(CALLS))("%s", (owner) => {
     }
   });
 
-  test("refuses what is no object", async () => {
+  test("refuses anything but an object", async () => {
     for (const given of [null, 5, "text", []]) {
       const error = await refusal(() => call(given as never));
       expect(error, `${owner}: ${String(given)}`).toBeInstanceOf(InputError);

@@ -2,7 +2,7 @@
  * Values that a schema checks, by the interface that validation libraries share (https://standardschema.dev): zod, valibot, arktype
  * and others work as they are. The types below are that interface; nothing of it needs to be installed.
  *
- * What a caller gives is stored once the schema has accepted it, and whoever reads it gets what the schema makes of it: defaults,
+ * What a caller gives is stored once the schema has accepted it, and a reader gets what the schema makes of it: defaults,
  * coerced dates, transformed fields. So a schema never meets its own output, and the reader's type holds whatever an older or newer
  * program has stored.
  */

@@ -131,7 +131,7 @@ function connectorDialer(Connector: new (options: object) => Connector, own: Ior
   };
 }
 
-/** A thread can be told of plain connections only. */
+/** Only the settings of a plain connection can be passed to a thread. */
 function forTls(
   tls: object | null | undefined,
   target: Target,

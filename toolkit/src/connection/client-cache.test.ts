@@ -207,7 +207,7 @@ describe.skipIf(!installed("redis-server") || !installed("redis-cli"))("a client
     const before = hits();
     await expect.poll(async () => (await of.call("GET", "user:1")) !== undefined && hits() > before).toBe(true);
   }
-  /** Until the server has told of everything that was written before. */
+  /** Until the server has announced everything that was written before. */
   async function told(of = store): Promise<void> {
     await warm(of);
     const value = `told ${Math.random()}`;

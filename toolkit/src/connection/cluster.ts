@@ -43,7 +43,7 @@ interface Node {
   readonly label: string;
   readonly endpoint: Endpoint;
   readonly line: Line;
-  /** Where changes are to be told of. */
+  /** Receives the changes that the server announces. */
   readonly invalidations: Invalidations | null;
   state: ConnectionState;
 }

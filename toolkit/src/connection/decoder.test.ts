@@ -165,7 +165,7 @@ describe("a reply that is too large", () => {
   });
 });
 
-describe("what is no reply", () => {
+describe("bytes that are not a reply", () => {
   test.each([
     ["another first byte", "hello\r\n"],
     ["a length that is text", "$abc\r\n"],

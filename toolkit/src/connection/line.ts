@@ -125,7 +125,7 @@ export class Line {
       return this.#wire.post(request, this.#throwing, resolve, reject);
     }
     if (request.timeoutMs !== undefined) {
-      // Whoever has a deadline is told, rather than wait for a connection past it.
+      // A call with a deadline fails now instead of waiting for a connection past it.
       queueMicrotask(() => reject(unsent(this.#error)));
       return this.#settings.clock.monotonicMs();
     }

@@ -88,7 +88,7 @@ describe("what looks like a mistyped URL", () => {
   });
 });
 
-describe("what is no text", () => {
+describe("anything but text", () => {
   test.each<[unknown, string]>([
     [6379, "redis://localhost:6379"],
     [null, "null"],

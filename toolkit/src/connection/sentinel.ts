@@ -45,7 +45,7 @@ class SentinelWatcher {
   readonly #options: SentinelOptions;
   readonly #asked: Settings;
   #sentinels: Endpoint[];
-  /** How often a failover was told of. */
+  /** How many failovers Sentinel has announced. */
   #failovers = 0;
   #wire: Wire | null = null;
   #again: Timer | undefined;

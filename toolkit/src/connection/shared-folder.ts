@@ -150,7 +150,7 @@ export class SharedFolder {
     renameSync(draft, path);
   }
 
-  /** Before the engine is closed: nobody is told of a socket that is about to go. */
+  /** Before the engine is closed: no process may learn of a socket that is about to go. */
   leave(): void {
     rmSync(join(this.#dir, FOLDER, "owner.json"), { force: true });
     if (this.#temporary !== null) rmSync(this.#temporary, { recursive: true, force: true });

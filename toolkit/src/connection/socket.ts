@@ -1,7 +1,7 @@
 /**
  * Makes streams of bytes to a server: TCP, TLS and unix sockets.
  *
- * All of them read into one buffer, and lend it to whoever asks for that: a buffer for each read would be most of what the memory
+ * All of them read into one buffer, and lend it to a caller that asks for that: a buffer for each read would be most of what the memory
  * of a busy client is. A runtime that does not know of this emits `data` as usual.
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";

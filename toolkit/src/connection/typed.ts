@@ -50,7 +50,7 @@ export function addBlockingCommands(prototype: Waiter): void {
   }
 }
 
-/** How long a command waits, as its words say; 0 there means for ever. A server refuses what is no number. */
+/** How long a command waits, as its words say; 0 there means for ever. A server refuses anything but a number. */
 function waitIn(words: readonly Word[], timeout: (typeof BLOCKING)[keyof typeof BLOCKING][1]): number {
   if (timeout === BLOCK) {
     const at = words.findIndex((word) => /^(block|streams)$/i.test(String(word)));
@@ -63,7 +63,7 @@ function forEverIfZero(ms: number): number {
   return ms > 0 ? Math.min(ms, Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER;
 }
 
-/** A word, a list of words, or pairs. What is no word is refused by the store, which says what it is. */
+/** A word, a list of words, or pairs. The store refuses everything else, with an error that says what it is. */
 function put(words: Word[], given: unknown, valuesFirst: boolean): void {
   if (typeof given !== "object" || given === null || given instanceof Uint8Array) {
     words.push(given as Word);

@@ -339,7 +339,7 @@ describe("the end", () => {
   });
 
   test.each([
-    ["what is no reply", "HTTP/1.1 400 Bad Request\r\n"],
+    ["bytes that are not a reply", "HTTP/1.1 400 Bad Request\r\n"],
     ["an answer that nobody asked for", "+OK\r\n+OK\r\n"],
   ])("%s ends the connection", async (_, bytes) => {
     const { wire, answer } = wireOnPaper();

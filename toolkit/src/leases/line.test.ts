@@ -1,4 +1,4 @@
-/** Who is served first of those who wait in one process, while the first of them still opens the channel for its message. */
+/** Which caller of one process is served first, while the first of them still opens the channel for its message. */
 import { describe, expect, test } from "vitest";
 import { beforeScript } from "../../tests/kit/before-script.ts";
 import { describeBackends } from "../../tests/kit/index.ts";

@@ -297,7 +297,7 @@ export class Permits {
     return this.store.run(this.#scripts.handOver, { ...this.keys(name), token, name: nameEnd(to), limitArg });
   }
 
-  /** Takes a name from all who hold it now, whoever they are; how many. Who waits is served. */
+  /** Takes a name from all its holders; how many. Waiters are served. */
   async evict(name: string): Promise<number> {
     const { holders } = await this.inspect(name, MOST_EVICTED);
     const keys = this.keys(name);

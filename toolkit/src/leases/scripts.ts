@@ -140,7 +140,7 @@ local function channelOf(address)
   return string.match(address or "", "^[^@]*")
 end
 
--- Gives what there is to the waiters. A waiter is told of its permits after they are written, never before. The caller's own
+-- Gives what there is to the waiters. A waiter hears about its permits after they are written, never before. The caller's own
 -- turn comes without a message. Tells whether the caller got it, whether somebody has to go on waiting before whom nobody may
 -- be served, and who. Those of the caller's own channel are alive, heard or not: they ask again as soon as they listen.
 local function serve(caller, own)

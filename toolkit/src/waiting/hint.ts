@@ -38,7 +38,7 @@ export class Hint {
   readonly #store: ChannelStore;
   readonly #options: HintOptions;
   readonly #channel: Channel;
-  /** The newest version that was told of since the last look began. */
+  /** The newest version that was announced since the last look began. */
   #told = NOTHING;
   #looking: Promise<void> | null = null;
   /** The look after the one that is under way, if somebody has asked for it. */

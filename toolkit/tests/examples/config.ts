@@ -8,7 +8,7 @@ interface Settings {
 
 const db = await open(process.env.STORE ?? "memory:");
 const settings = new Config<Settings>(db, "shop", {
-  defaults: { pageSize: 20, cacheUrl: process.env.STORE ?? "./data/cache" },
+  defaults: { pageSize: 20, cacheUrl: process.env.STORE ?? "memory:" },
   // Any function that throws on what is wrong will do: a schema's `parse`, for one.
   validate: (value) => {
     const { pageSize, cacheUrl } = value as Settings;

@@ -1,12 +1,14 @@
 /** The examples of connections and configuration: they run, say what is written here, and the documents show them. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { TestCertificates } from "../../../engine/tests/kit/certificates.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const EXAMPLES = [
+  { file: "tls.ts", document: "docs/tls.md", said: ["hello"] },
   {
     file: "connections.ts",
     document: "docs/connections.md",
@@ -46,8 +48,12 @@ const EXAMPLES = [
   },
 ] as const;
 
+const certificates = new TestCertificates();
+afterAll(() => certificates.remove());
+
 test.each(EXAMPLES)("$file runs and says what it should", ({ file, said }) => {
   const cwd = mkdtempSync(join(tmpdir(), "cinnabar-example-"));
+  cpSync(certificates.folder.path, cwd, { recursive: true });
   const args = ["--import", join(root, "node_modules/tsx/dist/esm/index.mjs")];
   const { stdout, stderr } = spawnSync(process.execPath, [...args, join(import.meta.dirname, file)], {
     encoding: "utf8",

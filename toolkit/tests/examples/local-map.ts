@@ -1,9 +1,9 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { open } from "cinnabar";
 import { LocalMap } from "cinnabar/local-map";
 
 const db = await open(process.env.STORE ?? "memory:");
 const flags = new LocalMap<{ share: number }>(db, "flags");
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 await flags.set("dark-mode", { share: 0.1 });
 console.log(await flags.get("dark-mode"), await flags.get("none"));

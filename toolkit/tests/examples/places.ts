@@ -1,17 +1,19 @@
-import { Readable } from "node:stream";
 import { open } from "cinnabar";
-import { Places, ranges } from "cinnabar/places";
+import { Places } from "cinnabar/places";
 
 const db = await open(process.env.STORE ?? "memory:");
 const places = new Places<{ country: string }>(db);
 
-// A path or a stream: two addresses or a network to a line, IPv4 and IPv6. `geoLite` reads GeoLite City's two files.
-const csv = Readable.from(["2.16.0.0,2.16.255.255,IT\n", "nonsense\n", "2.17.0.0/16,FR\n", "2001:db8::/32,DE\n"]);
-const report = await places.load(ranges<{ country: string }>(csv, { columns: ["country"] }), {
-  onProgress: ({ rows, bad }) => console.log(rows, "rows,", bad, "bad"),
-});
+// In the order of their addresses, IPv4 and IPv6: any iterable of rows.
+const rows = [
+  { from: "2.16.0.0", to: "2.16.255.255", place: { country: "IT" } },
+  { from: "2.17.0.0", to: "nonsense", place: { country: "FR" } },
+  { from: "2.18.0.0", to: "2.18.255.255", place: { country: "FR" } },
+  { from: "2001:db8::", to: "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", place: { country: "DE" } },
+];
+const report = await places.load(rows);
 console.log(report.ranges, "ranges;", report.bad.examples[0]?.reason);
 
 console.log(await places.get("2.16.4.4"));
-console.log((await places.getMany(["2.17.0.1", "2001:db8::17", "9.9.9.9"])).map((found) => found?.place.country));
+console.log((await places.getMany(["2.18.0.1", "2001:db8::17", "9.9.9.9"])).map((found) => found?.place.country));
 await db.close();

@@ -43,6 +43,7 @@ const SAID: Record<string, string[]> = {
     "[ 'hits', 'jobs' ]",
   ],
   "log-files.ts": ["2", "2 [ 'done', 'done' ]", "[ '200', '3', '404', '1' ] 3"],
+  "logs-pino.ts": ["user 17 signed in { user: 'ann' }", "cannot print out of paper"],
   "logs.ts": ["user 19 signed in", "[ { message: 'user # signed in', count: 3 } ]", "cannot print out of paper"],
   "market.ts": [
     "{ status: 'deposited', funds: 1000 }",
@@ -55,8 +56,8 @@ const SAID: Record<string, string[]> = {
     "[ { item: 'sword', price: 1200, seller: 'ben' } ]",
     "{ status: 'retracted' } { status: 'withdrawn', funds: 0 }",
   ],
+  "places-csv.ts": ["4 rows, 1 bad", "3 ranges; there is no range of addresses in it", "{ country: 'FR' }"],
   "places.ts": [
-    "4 rows, 1 bad",
     "3 ranges; there is no range of addresses in it",
     "{ place: { country: 'IT' }, from: '2.16.0.0', to: '2.16.255.255' }",
     "[ 'FR', 'DE', undefined ]",
@@ -96,7 +97,7 @@ test.each(Object.entries(SAID))("%s runs and says what it should", async (file, 
 });
 
 test.each(Object.keys(SAID))("%s is what the README shows", (file) => {
-  const component = file.replace(/(-http|-express-session|-block|-more)?\.ts$/, "");
+  const component = file.replace(/(-http|-express-session|-block|-more|-csv|-pino)?\.ts$/, "");
   const readme = readFileSync(join(import.meta.dirname, `../../src/components/${component}/README.md`), "utf8");
   const example = readFileSync(join(import.meta.dirname, file), "utf8");
   expect(readme).toContain(`\`\`\`ts\n// toolkit/tests/examples/${file}\n${example}\`\`\`\n`);

@@ -173,7 +173,7 @@ describeBackends("schemas", { backends: ["embedded", "redis"], audit: "tags" }, 
     expect(await dates.get("a")).toEqual(new Date(5));
   });
 
-  test("are told from what is no schema", () => {
+  test("are told from values that are not schemas", () => {
     expect(() => new Queue(backend.store, "q", { schema: {} as never })).toThrow(
       /schema must be a schema that implements/,
     );

@@ -35,7 +35,7 @@ test("and byte by byte", () => {
   expect(seen).toEqual(ERRORS);
 });
 
-test.each(["HTTP/1.1 400\r\n", "$x\r\n", "*1x\r\n"])("what is no reply is refused: %j", (text) => {
+test.each(["HTTP/1.1 400\r\n", "$x\r\n", "*1x\r\n"])("bytes that are not a reply are refused: %j", (text) => {
   expect(() => new ReplyCounter(() => {}).feed(Buffer.from(text))).toThrow("the server sent");
 });
 

@@ -10,7 +10,7 @@ export function euros(micros: number): string {
   return `${micros < 0 ? "−" : ""}€ ${amount}`;
 }
 
-/** Nothing is undefined; what is no amount throws what the page shows. */
+/** Undefined for an empty text. Throws the error that the page shows for a text that is not an amount. */
 export function microsOf(text: unknown): number | undefined {
   const written = String(text ?? "")
     .trim()

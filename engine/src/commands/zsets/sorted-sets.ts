@@ -32,7 +32,8 @@ function differentRanks(size: number, count: number, random: () => number): Iter
 
 function randomMembers(client: Client, args: Args): Reply {
   const name = args.next();
-  const random = client.engine.clock.random;
+  const { clock } = client.engine;
+  const random = (): number => clock.random();
   if (!args.more) {
     const zset = client.db.get(name, ZsetValue);
     return zset === undefined ? null : zset.at(Math.floor(random() * zset.size)).member;

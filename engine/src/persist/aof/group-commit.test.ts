@@ -112,7 +112,7 @@ test("a blocked client's earlier reply takes no later one along", async () => {
   expect(early).toBe(0);
 });
 
-test("a call that cannot wait, and turning the file off, answer those who do", async () => {
+test("a call that cannot wait, and turning the file off, answer the calls that wait", async () => {
   const { engine, port } = await start();
   const client = engine.connect();
   const waiting = [client.call("SET", "a", "1"), client.call("INCR", "b")];

@@ -183,7 +183,7 @@ export interface LoadOptions {
   readonly replaceKeys?: boolean;
   /** Where the keys go; the engine's own databases unless given. */
   readonly databases?: readonly Db[];
-  /** Told of keys that are dropped because their time has come. */
+  /** Called with every key that is dropped because its deadline has passed. */
   readonly onExpired?: (db: number, key: string) => void;
   /** Told the source of every library of functions. */
   readonly onFunction?: (source: string) => void;

@@ -156,7 +156,7 @@ describeBackends("ads", { audit: "tags" }, (backend) => {
     expect(await ads.get("ad")).toMatchObject({ heldMicros: 0, spentMicros: 0 });
   });
 
-  test("a budget is used up to the last view and never beyond, whoever asks at the same time", async () => {
+  test("a budget is used up to the last view and never beyond, with many requests at the same time", async () => {
     const stores = await Promise.all([backend.open(), backend.open(), backend.open()]);
     const networks = stores.map((store) => network(PLAIN, store));
     await networks[0]!.set("ad", cpm(7_000, { budget: { totalMicros: 7 * 40 + 3 } }));
@@ -289,7 +289,7 @@ describeBackends("ads", { audit: "tags" }, (backend) => {
     const { id } = (await ads.target({ locations: ["US"], user: "ann" }))!;
     expect(await ads.delete("ad")).toBe(true);
     await ads.set("ad", spec);
-    // Whoever comes by ends it: removing did already, if its time was over.
+    // The next call ends it: removing did already, if its time was over.
     const open = async () => (await ads.sweep()) + Number(await backend.store.call("ZCARD", "ads:{site}:open"));
     await expect.poll(open, { timeout: 10_000 }).toBe(0);
     expect(await ads.get("ad")).toMatchObject({ heldMicros: 0, spentMicros: 0 });

@@ -33,7 +33,7 @@ export const CONFIG = [
 ] as const;
 
 export const DAY_MS = 86_400_000;
-/** What is believed of a model before anything is known: as the notes have it, one click or action in a thousand views; not for long. */
+/** The rate of a new model before it has figures: one click or action in a thousand views, which the first figures soon replace. */
 const FIRST_RATE = 0.001;
 const FIRST_VIEWS = 100;
 /** Deviations above the mean by which the lists are ordered. */

@@ -211,7 +211,7 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     expect(await news.count()).toBe(0);
   });
 
-  test("votes equal voters, whoever votes at the same time", async () => {
+  test("votes equal voters, with many votes at the same time", async () => {
     const stores = await Promise.all([backend.open(), backend.open(), backend.open()]);
     const boards = stores.map((store) => new Board(store, "news"));
     const ids = await Promise.all(["a", "b", "c"].map(async (title) => (await boards[0]!.post("ann", { title })).id));

@@ -55,7 +55,7 @@ describeBackends("cache after a change", (backend) => {
       await expect.poll(() => mine.stats().loads).toBe(1);
       await change(changing, how);
       const late = mine.get("a", loadNew, tags);
-      // After an invalidation the lease still stands, and whoever comes waits for its end: the value is made anew then.
+      // After an invalidation the lease still stands, and the next caller waits for its end: the value is made anew then.
       if (how !== "invalidate") expect(await late).toBe("new");
       old.resolve("old");
       expect(await early).toBe("old");

@@ -116,7 +116,7 @@ function isPublic({ method, headers }: IncomingMessage, ignored: readonly string
 
 /**
  * Host and address, as the client has asked for them (Express takes the part off that a router stands at): pages of different
- * hosts may differ, and may name their host. As the notes have it, a page with `_` among its parameters is dynamic.
+ * hosts may differ, and may name their host. A page with `_` among its parameters is dynamic: browsers add it to get past caches.
  */
 function defaultKey(request: IncomingMessage): string | null {
   const url = (request as { originalUrl?: string }).originalUrl ?? request.url ?? "";

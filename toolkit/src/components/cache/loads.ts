@@ -24,7 +24,7 @@ interface Place<T> {
   readonly name: string;
   readonly channel: string;
   readonly limits: RunOptions;
-  /** Whether processes keep values in their memory, and so must be told of each that is stored. */
+  /** Whether processes keep values in their memory, so that each value that is stored must be announced to them. */
   readonly isHeld: boolean;
   readonly values: Values<T>;
   readonly lifetimes: Lifetimes;

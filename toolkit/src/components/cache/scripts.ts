@@ -155,8 +155,8 @@ function tagsIn(list: string): string[] {
 }
 
 /**
- * Takes what the holder of the lease has loaded. 0: the lease is not theirs any more, and nothing has changed. Tells those who wait,
- * and with `tells` 1 everybody: they may hold an older value in memory.
+ * Takes what the holder of the lease has loaded. 0: the lease is not theirs any more, and nothing has changed. Wakes the callers that
+ * wait, and with `tells` 1 all processes: they may hold an older value in memory.
  */
 export const fill = defineScript({
   name: "cache.fill",

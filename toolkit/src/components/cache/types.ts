@@ -35,7 +35,7 @@ export interface CacheOptions<T> {
   readonly maxBytes?: number;
   /** Values larger than this are compressed. By default 1 024. */
   readonly compressAboveBytes?: number;
-  /** Told of loads that failed behind a stale value, and of a store that cannot be reached. By default nobody is told. */
+  /** Called with the error of a load that failed behind a stale value, and of a store that cannot be reached. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 

@@ -174,7 +174,7 @@ describeBackends("chats", (backend) => {
       expect((await chats.send("team", "ben", "5"))!.id).toBe(ids[3]! + 1);
     });
 
-    test("the last ones may stay, for those who join later", async () => {
+    test("the last messages may stay, for members who join later", async () => {
       const chats = make({ keepSeen: 2 });
       await chats.join("team", "ann");
       const ids = await sendMany(chats, "team", "ann", 5);
@@ -186,7 +186,7 @@ describeBackends("chats", (backend) => {
       expect(bodies(await chats.read("team", "newer"))).toEqual([]);
     });
 
-    test("beyond the cap the oldest go, and whoever had not seen them is told how many", async () => {
+    test("beyond the cap the oldest go, and a member who had not seen them is told how many", async () => {
       const chats = make({ maxMessages: 3 });
       await chats.joinMany("team", ["ann", "ben"]);
       const [first] = await sendMany(chats, "team", "ann", 2);
@@ -230,7 +230,7 @@ describeBackends("chats", (backend) => {
       expect(await chats.inspect("team")).toMatchObject({ messages: 0, bytes: 0 });
     });
 
-    test("a reader whose cursor is behind what others of the same member have acknowledged is told of the gap", async () => {
+    test("a reader whose cursor is behind what others of the same member have acknowledged hears about the gap", async () => {
       const chats = make();
       await chats.join("team", "ann");
       const ids = await sendMany(chats, "team", "ann", 3);
@@ -325,7 +325,7 @@ describeBackends("chats", (backend) => {
       expect((await chats.inspect("team"))!.members).toBe(1_000);
     });
 
-    test("a chat is deleted whoever is in it, and those who read it are told", async () => {
+    test("a chat is deleted although members are in it, and its readers are told", async () => {
       const chats = make();
       await chats.joinMany("team", ["ann", "ben"]);
       const waiting = chats.read("team", "ann", { waitMs: 60_000 });

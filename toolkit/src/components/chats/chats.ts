@@ -166,7 +166,7 @@ export class Chats<T = unknown> {
     const { meta, seen } = this.#room.keys(chat);
     const noted = await this.#note(chat, all);
     for (const [nth, member] of all.entries()) {
-      // Some of the notes may be of chats that are gone.
+      // Some of the chats in the member's list may be gone.
       if (!noted[nth] && (await this.unread(member)).length < this.#maxChats) {
         noted[nth] = only(await this.#note(chat, [member]));
       }

@@ -207,7 +207,7 @@ describeBackends("following chats", (backend) => {
       expect(got.map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 1_300 }, (_, nth) => nth));
     });
 
-    test("a chat that was deleted and made anew is read from its beginning by whoever is in it again", async () => {
+    test("a chat that was deleted and made anew is read from its beginning by its new members", async () => {
       const chats = make();
       await chats.join("team", "ann");
       await sendMany(chats, "team", "ann", 2);

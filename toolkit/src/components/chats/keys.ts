@@ -1,5 +1,5 @@
 /**
- * The keys of a chat. All have its tag, since a message is numbered, stored, counted and told of in one step. What chats a member is
+ * The keys of a chat. All have its tag, since a message is numbered, stored, counted and announced in one step. What chats a member is
  * in has the member's tag: other slots, other steps (index.ts says how the two stay right).
  */
 

@@ -51,7 +51,7 @@ class Acknowledging<T> {
     this.#member = member;
   }
 
-  /** The first is told of at once, what follows soon after it together. */
+  /** The first is announced at once, the ones that follow soon after it together. */
   note(id: number): void {
     this.#noted = id;
     if (this.#timer !== null || this.#telling !== null) return;

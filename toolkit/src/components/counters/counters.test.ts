@@ -39,7 +39,7 @@ describeBackends("counters", (backend) => {
     expect(series.every(({ count }) => count === 0)).toBe(true);
   });
 
-  test("equal what was counted, whoever counts at the same time", async () => {
+  test("equal what was counted, with many processes at the same time", async () => {
     const stores = await Promise.all([backend.open(), backend.open(), backend.open()]);
     const counters = stores.map(
       (store, at) => new Counters(store, { precisionsMs: [DAY], bufferMs: at === 0 ? 0 : 5 }),

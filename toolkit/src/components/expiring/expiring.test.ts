@@ -150,7 +150,7 @@ describeBackends("an expiring map", (backend) => {
     expect(await map.touch("b", { ttlMs: HOUR })).toBe(false);
   });
 
-  test("gives a value that is taken to one of those who ask at once", async () => {
+  test("gives a value that is taken to one of the callers that ask at once", async () => {
     const maps = [backend.store, await backend.open()].map((store) => new ExpiringMap<number>(store, "codes"));
     await maps[0]!.set("a", 7);
     const taken = await Promise.all(Array.from({ length: 20 }, (_, nth) => maps[nth % 2]!.take("a")));

@@ -104,7 +104,7 @@ describe("gzip", () => {
     }
   });
 
-  test("what is no gzip is refused", () => {
+  test("data that is not gzip is refused", () => {
     for (const bad of ["hello", "\x1f\x8b\x07", "P"]) {
       expect(() => inflated(Buffer.from(bad, "latin1"), random, 10)).toThrow(/no gzip header/);
     }

@@ -1,5 +1,5 @@
 /**
- * Senders and readers at random, all at once, which are broken off at random moments and come back. Whoever is broken off keeps
+ * Senders and readers at random, all at once, which are broken off at random moments and come back. One that is broken off keeps
  * running for a while in half of the cases, as a process does that was only thought to be dead. After every step of a writer what
  * is stored must be within the budget; in the end each reader must have read every byte of every file once, by its commits.
  * FILES_ROUNDS sets how many rounds; one on each backend in the test run.

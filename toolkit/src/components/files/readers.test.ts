@@ -218,7 +218,7 @@ describeBackends("readers of files", { audit: "tags" }, (backend) => {
     await expect(ann.open("two")).rejects.toMatchObject({ code: "DROPPED" });
   });
 
-  test("a reader can be told not to wait for ever, and a file that is removed ends those who read it", async () => {
+  test("a reader can be told not to wait for ever, and a file that is removed ends its readers", async () => {
     const logs = channel({ blockBytes: 16 });
     const reader = await logs.join("ann");
     const writer = (await logs.write("one"))!;

@@ -21,7 +21,7 @@ export interface FleetOptions {
   readonly takesOver?: boolean;
   /** For the shards' connections: as `open` takes them, with its defaults. */
   readonly open?: OpenOptions;
-  /** Told of what fails in the background, such as following the layout. By default nobody is told. */
+  /** Called with errors of background work, such as following the layout. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 

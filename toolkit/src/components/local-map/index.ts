@@ -264,7 +264,7 @@ export class LocalMap<V = unknown> {
   }
 
   #decoded(held: Held): V | null {
-    // Bytes are copied: whoever gets them may change them.
+    // Bytes are copied: the caller may change them.
     return held === null ? null : this.#codec.decode(typeof held === "string" ? held : Buffer.from(held));
   }
 }

@@ -192,7 +192,7 @@ describeBackends(
   },
 );
 
-test("a change that nobody told of is noticed by the version, within the time that was said", async () => {
+test("a change whose message was lost is noticed by the version, within the time that was said", async () => {
   const world = await ClockedStore.open();
   const map = new LocalMap<number>(world.store, "flags", { maxLagMs: 3_000 });
   await map.set("a", 1);

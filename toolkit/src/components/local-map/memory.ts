@@ -3,8 +3,8 @@
  *
  * Changes are told by pub/sub, which loses messages. So each says which version it makes of which, and from time to time the store is
  * asked for its version. While the version that was heard of last is the stored one, nothing has been missed, and what is held is
- * right as of that moment. A gap in what was heard, a version that nobody told of until the next question, a connection that was
- * lost: everything held is forgotten.
+ * right as of that moment. A gap in the messages, a version without a message until the next question, a lost
+ * connection: everything held is forgotten.
  */
 import type { Timer } from "../../base/clock.ts";
 import { dropOldest } from "../../base/lists.ts";

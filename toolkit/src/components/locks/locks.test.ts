@@ -98,7 +98,7 @@ describeBackends("locks", { backends: EVERY_BACKEND_AND_OWN_CLUSTER }, (backend)
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  test("are not given to a newcomer before those who wait", async () => {
+  test("are not given to a newcomer before callers that wait", async () => {
     const locks = new Locks(backend.store);
     const lease = await held(locks, "queue");
     const second = locks.acquire("queue");
@@ -108,7 +108,7 @@ describeBackends("locks", { backends: EVERY_BACKEND_AND_OWN_CLUSTER }, (backend)
     expect(await next!.release()).toBe(true);
   });
 
-  test("are not given to a newcomer while those who wait look for the server that has replaced theirs", async () => {
+  test("are not given to a newcomer while waiting callers look for the server that has replaced theirs", async () => {
     const locks = new Locks(backend.store);
     const elsewhere = new Locks(await backend.open());
     const stop = new AbortController();

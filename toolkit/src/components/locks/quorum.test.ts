@@ -164,7 +164,7 @@ describe("a quorum lock", () => {
     expect((await store.hkeys(state)).sort()).toEqual(["extra", "fence"]);
   });
 
-  test("leaves nothing of those who held it or waited", async () => {
+  test("leaves nothing of its holders and waiters", async () => {
     const locks = new QuorumLocks(stores);
     for (let nth = 0; nth < 5; nth++) {
       await Promise.all(Array.from({ length: 4 }, () => locks.using("tidy", { shared: nth % 2 === 0 }, () => {})));

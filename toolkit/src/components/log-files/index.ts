@@ -85,7 +85,7 @@ export interface ProcessOptions {
 export interface FollowOptions extends Omit<ProcessOptions, "signal"> {
   /** How often it is looked for more when there was nothing (default 1 000). */
   readonly everyMs?: number;
-  /** Told of a round that failed; it is tried again after a pause. By default nobody is told. */
+  /** Called with the error of a round that failed; it is tried again after a pause. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 

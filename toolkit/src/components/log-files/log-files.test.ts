@@ -137,7 +137,7 @@ describeBackends("log files", (backend) => {
     expect(await seen(logs)).toEqual({ ...once(1, 25), ...once(1, 5, "other") });
   });
 
-  test("many that share a folder count each line once, whoever is quicker", async () => {
+  test("many that share a folder count each line once, whichever is quicker", async () => {
     for (let file = 0; file < 6; file++) write(`${file}.log`, numbered(1, 60, `f${file}`));
     const workers: LogFiles[] = [];
     for (let count = 0; count < 4; count++) {
@@ -246,7 +246,7 @@ describeBackends("log files", (backend) => {
     expect(await seen(logs)).toEqual(once(1, 3));
   });
 
-  test("whoever is at a file keeps others off it", async () => {
+  test("the process that reads a file keeps others off it", async () => {
     write("a.log", numbered(1, 20));
     const mine = new LogFiles(backend.store, "l", { batchLines: 5 });
     const theirs = new LogFiles(await backend.open(), "l");

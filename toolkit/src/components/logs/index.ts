@@ -43,7 +43,7 @@ export interface LogsOptions {
   readonly maxBuffered?: number;
   /** What a message is counted as; by default numbers and long hexadecimal words become `#`, so that alike messages meet. */
   readonly fingerprint?: (message: string) => string;
-  /** Told of batches that could not be sent and of entries that were dropped. By default nobody is told. */
+  /** Called when a batch could not be sent and when entries were dropped. None by default. */
   readonly onError?: (error: unknown, dropped: number) => void;
 }
 

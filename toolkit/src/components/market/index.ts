@@ -140,6 +140,7 @@ export class Market {
    */
   async deposit(user: string, amount: number, options: { readonly id?: string } = {}): Promise<DepositOutcome> {
     CALL_OPTIONS.check(options);
+    this.#names.announce(this.name);
     const [status, funds] = await this.#move(user, integer("amount", amount, 1, MOST), options.id);
     return status === "conflict" ? { status } : { status: "deposited", funds };
   }

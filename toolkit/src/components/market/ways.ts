@@ -1,6 +1,6 @@
 /**
- * Three ways to do the same without a mistake: a script; watching what was read (WATCH); holding locks. The notes compare them,
- * and `npm run bench` does. Use the script: it is one round trip, and it never has to try again. Scripts and watching may be mixed
+ * Three ways to do the same without a mistake: a script; watching what was read (WATCH); holding locks.
+ * `npm run bench` compares them. Use the script: it is one round trip, and it never has to try again. Scripts and watching may be mixed
  * on one market; locks keep out only others who lock.
  */
 

@@ -105,6 +105,14 @@ const QUERY_OPTIONS = defineOptions<Query>("PackedTable.aggregate", {
   maxGroups: whole(1),
 });
 
+/** What `open` has found. */
+interface Opened {
+  readonly keys: TableKeys;
+  readonly layout: Layout;
+  readonly columns: readonly string[];
+  readonly names: NameIndex;
+}
+
 /**
  * Rows of typed columns by whole number, packed: a few bytes a row where a hash takes a hundred, and sums over all of them without reading
  * them here.
@@ -136,30 +144,16 @@ export class PackedTable<S extends Schema> {
   readonly #keys: TableKeys;
   readonly #layout: Layout;
   readonly #rows: Rows;
+  readonly #names: NameIndex;
   readonly #dictionaries = new Map<string, Dictionary>();
   readonly #knownShards = new Set<number>();
-  readonly #names: NameIndex;
 
-  private constructor(
-    store: Store,
-    name: string,
-    {
-      keys,
-      layout,
-      columns,
-      names,
-    }: {
-      readonly keys: TableKeys;
-      readonly layout: Layout;
-      readonly columns: readonly string[];
-      readonly names: NameIndex;
-    },
-  ) {
+  private constructor(store: Store, name: string, { keys, layout, columns, names }: Opened) {
     this.name = name;
-    this.#names = names;
     this.#store = store;
     this.#keys = keys;
     this.#layout = layout;
+    this.#names = names;
     for (const column of layout.columns.values()) {
       if (!isWord(column)) continue;
       const key = keys.dictionary(column.name);

@@ -190,6 +190,7 @@ export class Places<P = unknown> {
     await this.#store.call("DEL", this.#keys.current);
     this.#known.clear();
     for (const version of versions) await removeVersion(this.#store, this.#keys, version);
+    await this.#names.remove(this.#name);
   }
 
   #remembered(address: Address): FoundPlace<P> | null | undefined {

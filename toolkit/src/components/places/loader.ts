@@ -9,17 +9,17 @@
 
 import { asTexts } from "../../base/replies.ts";
 import type { Item, Store } from "../../connection/store.ts";
-import { type Address, type Family, formatAddress, neighbour } from "./address.ts";
+import { type Address, type Family, formatAddress, neighbour, parseAddress } from "./address.ts";
 import { blockKey, bucketKey, indexKey, metaKey, PLACES_PER_BUCKET, RANGES_PER_BLOCK, type TableKeys } from "./keys.ts";
 import { begin } from "./scripts.ts";
 
 /** A range and its place, or why there is none. */
 export type Row<P> =
   | {
-      /** The first address. */
-      readonly from: Address;
-      /** The last address. */
-      readonly to: Address;
+      /** The first address, as text. */
+      readonly from: string | Address;
+      /** The last address, as text. */
+      readonly to: string | Address;
       /** The place of the range. */
       readonly place: P;
     }
@@ -29,6 +29,9 @@ export type Row<P> =
       /** What stood there. */
       readonly line: string;
     };
+
+const addressOf = (given: string | Address): Address | null =>
+  typeof given === "string" ? parseAddress(given.trim()) : given;
 
 /** The rows that a load left out. */
 export interface BadRows {
@@ -143,7 +146,12 @@ export class Loader<P> {
     onProgress({ rows: this.#rows, ranges: this.#ranges, bad: this.#bad });
   }
 
-  #take({ from, to, place }: { from: Address; to: Address; place: P }): void {
+  #take(row: Extract<Row<P>, { readonly place: P }>): void {
+    const [from, to] = [addressOf(row.from), addressOf(row.to)];
+    if (from === null || to === null) {
+      this.#refuse("there is no range of addresses in it", `${row.from} - ${row.to}`);
+      return;
+    }
     const reason = this.#fault(from, to);
     if (reason !== null) {
       this.#refuse(reason, `${formatAddress(from)} - ${formatAddress(to)}`);
@@ -151,7 +159,7 @@ export class Loader<P> {
     }
     const state = this.#families[from.family];
     this.#storeUntil(from.family, from.bytes);
-    state.open.push({ to: to.bytes, number: this.#numberOf(place) });
+    state.open.push({ to: to.bytes, number: this.#numberOf(row.place) });
     state.lastFrom = from.bytes;
     state.next = from.bytes;
   }

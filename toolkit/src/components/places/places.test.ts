@@ -228,7 +228,7 @@ describeBackends("places", { audit: "tags" }, (backend) => {
     expect(await places.inspect()).toMatchObject({ ranges: 25_000, places: 1 });
   });
 
-  test("what is no address is refused", async () => {
+  test("text that is not an address is refused", async () => {
     const places = new Places(backend.store);
     await expect(places.get("1.2.3")).rejects.toThrow(InputError);
     await expect(places.getMany(["1.2.3.4", null as never])).rejects.toThrow(InputError);
@@ -292,7 +292,7 @@ describeBackends(
       return sizes.reduce((sum: number, size) => sum + Number(size), 0);
     }
 
-    /** What the same ranges take the way of the notes: a sorted set by the first address, a hash of places. */
+    /** What the same ranges take in a sorted set by the first address and a hash of places. */
     async function usedByNotes(lines: readonly string[][]): Promise<number> {
       for (let at = 0; at < lines.length; at += 1_000) {
         const words = lines.slice(at, at + 1_000).flatMap(([from, , country], nth) => {
@@ -350,7 +350,7 @@ describeBackends(
       expect(used / report.ranges).toBeLessThan(byNotes / 2);
       console.log(
         `places: ${report.ranges} ranges in ${seconds.toFixed(1)} s, ${(report.bytes / report.ranges).toFixed(1)} bytes ` +
-          `a range; MEMORY USAGE ${(used / report.ranges).toFixed(1)} a range, the notes' sorted set ${byNotes.toFixed(1)} (IPv4)`,
+          `a range; MEMORY USAGE ${(used / report.ranges).toFixed(1)} a range, in a sorted set ${byNotes.toFixed(1)} (IPv4)`,
       );
     }, 240_000);
   },

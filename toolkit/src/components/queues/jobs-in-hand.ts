@@ -39,7 +39,7 @@ export interface LaneFacts<T, R> {
   readonly figures: Figures;
 }
 
-/** Who is told of what the cycle must see to. */
+/** What hears about work for the cycle. */
 export interface Endward {
   /** Something is to be told. */
   readonly ended: () => void;

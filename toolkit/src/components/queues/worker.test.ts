@@ -633,7 +633,7 @@ describeBackends("workers", (backend) => {
 });
 
 test("a worker that cannot work stops at once: there is nothing to wait for", async () => {
-  // Time stands still: whoever waits for it to pass waits for ever.
+  // Time stands still: a caller that waits for it to pass waits for ever.
   const store = await open("memory:", { clock: manualClock() });
   await store.call("HSET", LAYOUTS_KEY, "queues", 99);
   const worker = new Worker(new Queue(store, "q"), () => 1);

@@ -42,7 +42,7 @@ describeBackends("rate limits", (backend) => {
       await expect.poll(async () => (await limiter.take("ann")).allowed, { interval: 5 }).toBe(true);
     });
 
-    test("never allows more than the limit, whoever asks at the same time", async () => {
+    test("never allows more than the limit, with many requests at the same time", async () => {
       const stores = await Promise.all([backend.open(), backend.open()]);
       const rule = { limit: 50, windowMs: HOUR, algorithm };
       const limiters = stores.map((store) => new RateLimits(store, { name: "api", rules: rule }));

@@ -5,7 +5,7 @@
  * - Sliding window: exact. A sorted set holds an entry for each hit of the last window (several for one that costs more);
  *   older ones are dropped on the way. Never more entries than the limit. It lives for two windows from the last time that it was
  *   empty or an entry was dropped: as long as neither happens, its oldest entry is of the last window, so the newest one is safe.
- *   Whoever drops entries has to prolong its life.
+ *   A call that drops entries has to prolong its life.
  * - GCRA: one number, the theoretical arrival time. A hit moves it on by window / limit; it may run ahead of the clock by the
  *   burst, and is kept for as long. Smooth, and a few bytes a subject.
  *

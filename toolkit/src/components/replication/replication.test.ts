@@ -210,7 +210,7 @@ test("a replica that acknowledges its disk is believed", async () => {
 });
 
 describeBackends("waiting for replicas", (backend) => {
-  test("nobody follows, or whoever follows the key's node has it", async () => {
+  test("nobody follows, or the replicas of the key's node have it", async () => {
     const enough = backend.store.topology === "cluster" || backend.name === "sentinel";
     const timeoutMs = enough ? 20_000 : 20;
     const options = { timeoutMs, key: "{user:17}:name" };

@@ -42,7 +42,7 @@ export interface RefresherOptions {
   readonly concurrency?: number;
   /** How often at least the schedule is looked at (default 200). */
   readonly everyMs?: number;
-  /** Told of a row that could not be loaded, with its id, and of a round that failed. By default nobody is told. */
+  /** Called with the error and the id of a row that could not be loaded, and with the error of a round that failed. None by default. */
   readonly onError?: (error: unknown, id?: string) => void;
 }
 

@@ -23,7 +23,7 @@ describeBackends("row cache", (backend) => {
     expect(await rows.count()).toBe(0);
   });
 
-  test("no more rows are scheduled than allowed, whoever schedules; those that are can be changed and taken out", async () => {
+  test("no more rows are scheduled than allowed, in all processes together; scheduled rows can be changed and taken out", async () => {
     const stores = await Promise.all([backend.open(), backend.open()]);
     const caches = stores.map((store) => new RowCache(store, "inventory", { load: (id) => id, maxRows: 5 }));
     const ids = Array.from({ length: 12 }, (_, nth) => String(nth));

@@ -1,4 +1,4 @@
-/** Documents of more words than one script may write: seen in one step, whoever dies half-way, and gone without a trace. */
+/** Documents of more words than one script may write: seen in one step although a process dies half-way, and gone without a trace. */
 import { expect, test } from "vitest";
 import { beforeScript } from "../../../tests/kit/before-script.ts";
 import { describeBackends } from "../../../tests/kit/index.ts";
@@ -20,7 +20,7 @@ const words = (letter: string, count = 35): string =>
 const found = async (index: Index, query: string): Promise<string[]> =>
   (await index.search(query)).hits.map(({ id }) => id).sort();
 
-/** As if whoever is at the ghosts had been at nothing for long. */
+/** As if the process that removes the ghosts had done nothing for long. */
 async function abandoned(store: Store): Promise<number> {
   const flat = (await store.call("HGETALL", GHOSTS)) as string[];
   for (let at = 0; at < flat.length; at += 2) {

@@ -510,7 +510,7 @@ describeBackends("search", { audit: "tags" }, (backend) => {
     expect((await shop(stores[1]!).search("load 1")).count).toBe(300);
   });
 
-  test("an index can be looked into by those who do not know its fields", async () => {
+  test("an index can be inspected without knowing its fields", async () => {
     await filled(backend.store);
     const found = await SearchIndex.open(backend.store, "shop");
     expect(found).toMatchObject({ isSearchable: true });
@@ -544,7 +544,7 @@ describe("from text to words", () => {
     return found;
   };
 
-  test("scripts without spaces are parted, others at what is no letter", () => {
+  test("scripts without spaces are parted, others at everything but letters", () => {
     expect(words("検索エンジン", { language: "ja" })).toEqual([
       "検",
       "検索",

@@ -405,7 +405,7 @@ export class Sessions<S extends SessionSchemas = SessionSchemas> {
 
   /**
    * Ends the least recently used sessions beyond `maxLive`, again and again. Any number of processes may run one. It looks every `everyMs`
-   * (default 1 000); `onError` is told of a round that failed.
+   * (default 1 000); `onError` is called with the error of a round that failed.
    */
   cleaner(options: { readonly everyMs?: number; readonly onError?: (error: unknown) => void } = {}): BackgroundLoop {
     CLEANER_OPTIONS.check(options);

@@ -132,7 +132,7 @@ export const create = defineScript({
 
 /**
  * Signs in where one script may touch both sessions: the new one takes over what the old one holds, and the old one is over. What
- * is bound to it stays for whoever takes it over, as long as it would have lived. A session of another user ends with all that
+ * is bound to it stays for the session that takes it over, as long as it would have lived. A session of another user ends with all that
  * is bound to it. The id of the new session is of this call alone: where it is known, this is the same call again.
  */
 export const signIn = defineScript({
@@ -307,7 +307,7 @@ export function changed([user, created, seen, ends, version, flat]: Shown, chang
 
 /**
  * Takes a session away and answers what it held: { shown, flat viewed } or nil. What is bound to it goes too, unless it is `left`
- * for whoever takes it over.
+ * for the session that takes it over.
  */
 export const take = defineScript({
   name: "sessions.take",

@@ -32,7 +32,7 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     for (const key of (await backend.store.sendToAll(["KEYS", "*"])).flat()) expect(String(key)).not.toContain(secret);
   });
 
-  test("what is no token, or a wrong one, is nobody's session", async () => {
+  test("a malformed token, or a wrong one, is nobody's session", async () => {
     const sessions = new Sessions(backend.store);
     const { token } = await sessions.create();
     const forged = `${token.slice(0, 13)}${"A".repeat(22)}`;
@@ -290,7 +290,7 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     expect(await sessions.load(ben.token)).not.toBeNull();
   });
 
-  test("those who look after the service see all sessions and no token, and can end one", async () => {
+  test("operators see all sessions and no token, and can end one", async () => {
     const sessions = new Sessions(backend.store);
     const ann = await sessions.create({ user: "ann" });
     const somebody = await sessions.create();

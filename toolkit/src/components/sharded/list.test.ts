@@ -129,7 +129,7 @@ describeBackends("a sharded list", (backend) => {
     ]);
   });
 
-  test("whoever has heard the bell and leaves something rings it again; the last one silences it", async () => {
+  test("a consumer that has heard the bell and leaves something rings it again; the last one silences it", async () => {
     const list = new ShardedList<number>(await backend.open(), "subject");
     const other = new ShardedList<number>(backend.store, "subject");
     const waiting = list.pop("left", { waitMs: 60_000 });
@@ -154,7 +154,7 @@ describeBackends("a sharded list", (backend) => {
     await last;
   });
 
-  test("a pop that failed for one who waits is no trouble to those who come later", async () => {
+  test("a pop that failed for one who waits does not disturb later calls", async () => {
     let failing = false;
     const store = beforeScript(backend.store, "sharded.list-pop", async () => {
       if (failing) throw new ConnectionError("lost", { maybeExecuted: true });

@@ -1,4 +1,4 @@
-/** The number of shards changes while others read and write: nobody notices, whoever dies in the middle. */
+/** The number of shards changes while others read and write: nobody notices, although processes die in the middle. */
 import { describe, expect, test } from "vitest";
 import { beforeScript } from "../../../tests/kit/before-script.ts";
 import { describeBackends } from "../../../tests/kit/index.ts";

@@ -183,7 +183,7 @@ export class FanOut {
 
   async #publish({ event }: Extract<Job, { k: "publish" }>): Promise<void> {
     const { sink, statuses, keys } = this.#core;
-    // One that was deleted before it was told of is not told of.
+    // A status that was deleted before its event was published is not published.
     if (event.kind === "status" && (await statuses.call("EXISTS", keys.status(event.id))) === 0) return;
     await sink?.publish(event);
   }

@@ -9,7 +9,7 @@ import { authorOf, timeOf } from "./ids.ts";
 
 defineLayout("social");
 
-/** Slots over which the notes of calls under way are spread. */
+/** Slots over which the journal of calls under way is spread. */
 export const JOURNALS = 16;
 
 export class SocialKeys {

@@ -209,7 +209,7 @@ describeBackends("social", { audit: "tags" }, (backend) => {
   });
 
   describe("following", () => {
-    test("counts are the sizes of the sets, whatever is repeated and whoever does it at once", async () => {
+    test("counts are the sizes of the sets, with repeated and concurrent calls", async () => {
       const social = network();
       const [ann, ...others] = (await people(social, "ann", "b1", "b2", "b3", "b4", "b5")) as [string, ...string[]];
       await Promise.all(others.flatMap((other) => [1, 2, 3].map(() => social.follows.follow(other, ann))));

@@ -8,7 +8,7 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
   const { network, people, warm } = socialSuite(backend);
 
   describe("home timelines", () => {
-    test("have what those who are followed post, from before and after", async () => {
+    test("have what the followed users post, from before and after", async () => {
       const social = network();
       const [ann, ben, cat] = (await people(social, "ann", "ben", "cat")) as [string, string, string];
       await warm(social, cat);

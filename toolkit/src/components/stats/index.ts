@@ -31,7 +31,7 @@ export interface StatsOptions {
   readonly prefix?: string;
   /** How many of the slowest contexts are kept (default 100). */
   readonly keepSlowest?: number;
-  /** Told of what `time` could not record; the block's own outcome is never touched by it. By default nobody is told. */
+  /** Called with the error when `time` could not record; the block's own outcome stays as it is. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 

@@ -48,7 +48,7 @@ describe("the sketch", () => {
 });
 
 describeBackends("statistics", (backend) => {
-  test("equal what a naive sum says, whoever records at the same time", () =>
+  test("equal a naive sum while several processes record at the same time", () =>
     withinAnHour(backend, async () => {
       const stores = await Promise.all([backend.open(), backend.open()]);
       const all = stores.map((store) => new Stats(store));

@@ -250,7 +250,7 @@ describeBackends("streaming over http", (backend) => {
     const user = await connect(`${here.url}?track=x`, bearer(token));
     expect([user.status, Number(user.headers["retry-after"]) > 0]).toEqual([429, true]);
     expect((await user.problem()).detail).toContain("you connect more than 2 times");
-    // Whoever has no token counts too.
+    // A client without a token counts too.
     expect((await connect(`${there.url}?track=x`)).status).toBe(401);
     const address = await connect(`${there.url}?track=x`);
     expect(address.status).toBe(429);
@@ -326,7 +326,7 @@ describeBackends("streaming over http", (backend) => {
     expect((await stream.inspect()).listeners).toBe(1);
   });
 
-  test("the client comes back by itself, is told of a gap, and gives up where that is right", async () => {
+  test("the client comes back by itself, hears about a gap, and gives up where that is right", async () => {
     const tokens = new AccessTokens(backend.store);
     const { token, id } = await tokens.issue("ann", { scopes: ["firehose"] });
     const { stream, url, endpoint } = await serve(backend.store, { tokens }, { maxEvents: 4 });

@@ -97,7 +97,7 @@ describeBackends("streaming", (backend) => {
     expect(JSON.stringify(await backend.store.call("XRANGE", "stream:{public}:log", "-", "+"))).not.toContain("secret");
   });
 
-  test("a delete goes to those who got the status, and to nobody who cannot have", async () => {
+  test("a delete goes to the listeners that got the status, and to no other", async () => {
     const stream = streamOf();
     const follower = await stream.events({ follow: ["4", "last"] });
     const tracker = await stream.events({ track: ["redis", "last"] });

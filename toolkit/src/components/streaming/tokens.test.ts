@@ -18,7 +18,7 @@ describeBackends("access tokens", (backend) => {
     expect(await tokens.isGood(info)).toBe(false);
   });
 
-  test("what is no token, or another's secret, is nobody's", async () => {
+  test("a malformed token, or another's secret, is nobody's", async () => {
     const tokens = new AccessTokens(backend.store);
     const [one, two] = [await tokens.issue("ann"), await tokens.issue("ann")];
     const [tag, id] = one.token.split(".");

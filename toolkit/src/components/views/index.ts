@@ -31,7 +31,7 @@ export interface ViewsOptions {
   readonly maxItems?: number;
   /** Counts in memory for this long, which a crash loses, and sends sums. 0, the default: every view is sent at once. */
   readonly bufferMs?: number;
-  /** Told of sums that could not be sent and are given up. By default nobody is told. */
+  /** Called with the error when sums could not be sent and are given up. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 

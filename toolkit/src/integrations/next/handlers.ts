@@ -50,7 +50,7 @@ function entriesOf(connect: Connect, options: NextCacheOptions, kind: string): N
 export function useCacheHandler(connect: Connect, options: NextCacheOptions = {}): UseCacheHandler {
   OPTIONS.check(options);
   const entries = entriesOf(connect, options, "use-cache");
-  /** What this process is writing: those who ask for it wait. */
+  /** Entries that this process is writing: calls that ask for one wait. */
   const pending = new Map<string, Promise<void>>();
   const write = async (cacheKey: string, pendingEntry: Promise<Entry>): Promise<void> => {
     const { value, ...facts } = await pendingEntry;

@@ -74,7 +74,7 @@ class StoreAdapter extends ClusterAdapterWithHeartbeat {
     super.init();
   }
 
-  /** Anybody may publish to a channel: what is no message of ours ends nothing. */
+  /** Anybody may publish to a channel: a message that is not ours is ignored. */
   #heard(message: Buffer, take: (decoded: unknown) => void): void {
     try {
       take(decode(message.toString("utf8")));

@@ -5,7 +5,7 @@ import { open } from "../../../src/connection/open.ts";
 import { installed, startSentinel } from "../../kit/servers.ts";
 
 test.skipIf(!installed("redis-sentinel"))(
-  "a lock that replicas have confirmed outlives its primary: kept, fenced, and handed on to those who wait",
+  "a lock that replicas have confirmed outlives its primary: kept, fenced, and handed on to waiters",
   { timeout: 120_000 },
   async () => {
     const servers = await startSentinel();

@@ -85,7 +85,7 @@ async function expectCleanUp(store: Awaited<ReturnType<typeof open>>): Promise<v
   for (const name of SEMAPHORES)
     expect(await (await semaphores.acquire(name, { permits: LIMIT }))?.release()).toBe(true);
   for (const key of await keysIn(store)) {
-    // In a line there may still be those who died waiting; nobody has come to them yet.
+    // A line may still contain waiters that died; it has not come to them yet.
     expect(key).not.toMatch(/:\{(door|gate|seats|beds)\}:held$/);
     expect(Number(await store.call("PTTL", key)), key).toBeGreaterThan(0);
   }

@@ -54,7 +54,7 @@ test.each([
   expect(faultsOf(history(text)).join("; ")).toContain(fault);
 });
 
-test("who is told of a lost lease has lost one", () => {
+test("a worker that hears about a lost lease has lost one", () => {
   const told = [{ t: "lost", id: "a" }] as const;
   const late = [{ t: "end", id: "a", n: 1, fence: 7 }, ...told] as const;
   expect(faultsOf(history(SOUND, { workers: [...history(SOUND).workers, late] }))).toEqual([]);

@@ -96,7 +96,7 @@ function workersFaults(
     const fence = taken.get(id);
     if (fence === undefined || ends.get(fence) !== id) faults.push(`${n} was taken as done, but no worker ended it so`);
   }
-  // Told of a lost lease is only who came to an end under another fence than the one that was taken.
+  // Only a worker that ended a job under another fence than the one that was taken hears about a lost lease.
   for (const lines of workers) {
     for (const line of lines) {
       if (line.t !== "lost") continue;

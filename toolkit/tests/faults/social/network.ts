@@ -62,7 +62,7 @@ async function edgeFaults(social: Social, store: Store, subjects: readonly Subje
   return faults;
 }
 
-/** A timeline, as it is stored and as it is read, is the merge of those who are followed and not muted. */
+/** A timeline, as it is stored and as it is read, is the merge of the users that are followed and not muted. */
 async function timelineFaults(
   social: Social,
   store: Store,

@@ -1,7 +1,7 @@
 /**
  * A social network under random load, with crashes. Processes that use it and work for it at once are killed at random moments; on
  * single servers answers are lost, too. Once nothing is left to do, every edge is the same on both sides, every timeline is the
- * merge of those who are followed, and what was deleted is nowhere.
+ * merge of the followed users, and what was deleted is nowhere.
  *
  * SOCIAL_FAULT_KILLS=100 SOCIAL_FAULT_SEED=7 runs it long.
  */

@@ -192,7 +192,7 @@ describeBackends("streaming under faults", { backends: ["redis"], audit: false }
     for (const { filter, messages } of clients) expect(faultsOf(filter, messages, log)).toEqual([]);
     const ends = clients.flatMap(({ messages }) => messages.filter(({ kind }) => kind === "end")).length;
     const got = clients.map(({ messages }) => messages.length).join(" ");
-    console.log(`${log.length} events in the log; ${clients.length} clients got ${got}; ${ends} were told of an end`);
+    console.log(`${log.length} events in the log; ${clients.length} clients got ${got}; ${ends} got an end`);
     for (const server of servers) server.kill("SIGTERM");
     await Promise.all(servers.map(({ ended }) => ended));
   });

@@ -7,7 +7,7 @@ export const MARKETS = ["script", "watch", "lock"] as const;
 export type MarketWay = (typeof MARKETS)[number];
 export const TRADERS = ["ann", "ben", "cat", "dan"] as const;
 export const GOODS: readonly string[] = Array.from({ length: 8 }, (_, nth) => `item ${nth}`);
-/** Of those who trade under locks: what a killed one keeps others waiting. */
+/** The lease of traders under locks: how long a killed one keeps others waiting. */
 export const LEASE_MS = 500;
 export const ARTICLES: readonly string[] = ["first", "second", "third"];
 export const VISITORS: readonly string[] = ["v0", "v1", "v2", "v3"];

@@ -15,7 +15,7 @@ export function untilEnd(): AbortSignal {
   return controller.signal;
 }
 
-/** A store on which nobody is ever told of anything. */
+/** A store whose subscriptions never get a message. */
 export function deaf(store: Store): Store {
   const subscribe: Store["subscribe"] = async () => ({ close: async () => {} });
   return new Proxy(store, {

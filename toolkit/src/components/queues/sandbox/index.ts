@@ -83,7 +83,7 @@ function addressOf(file: URL | string): string {
     if (file.protocol !== "file:" && file.protocol !== "data:") {
       throw new InputError(`the file of a sandbox must be a file: or data: address, not ${file.protocol}`);
     }
-    // Refuses what is no path here.
+    // Throws for an address that is not a path here.
     if (file.protocol === "file:") fileURLToPath(file);
     return file.href;
   }

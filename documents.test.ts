@@ -96,11 +96,12 @@ describe("a sample that shows a file", () => {
     const name = relative(folder, join(ROOT, file!));
     const runs = (suite: string): boolean =>
       suite === name || readFileSync(join(folder, suite), "utf8").includes(`"${name}"`);
-    // An application of several files has a suite of its name beside its folder, which builds and asks it.
-    const [application] = /^examples\/\w+(?=\/)/.exec(file!) ?? [];
-    expect(suites.some(runs) || (application !== undefined && existsSync(join(ROOT, `${application}.test.ts`)))).toBe(
-      true,
-    );
+    // An application of several files is built and asked by a suite beside its folder.
+    const [application = "", of = ""] = /^examples\/([\w-]+)(?=\/)/.exec(file!) ?? [];
+    const beside = readdirSync(join(ROOT, "examples")).filter((each) => each.endsWith(".test.ts"));
+    const builds = (suite: string): boolean =>
+      readFileSync(join(ROOT, "examples", suite), "utf8").includes(`build("${of}")`);
+    expect(suites.some(runs) || (application !== "" && beside.some(builds))).toBe(true);
   });
 });
 

@@ -18,7 +18,7 @@ export function heapFigures(): HeapFigures {
 }
 
 export function memoryLimit(): number {
-  const gigabytes = (navigator as { deviceMemory?: number }).deviceMemory;
+  const gigabytes = (globalThis as { navigator?: { deviceMemory?: number } }).navigator?.deviceMemory;
   return gigabytes === undefined ? ASSUMED_LIMIT : gigabytes * 1024 ** 3;
 }
 

@@ -22,7 +22,8 @@ export const cpuMicros = (): { readonly user: number; readonly system: number } 
 });
 
 export const SYSTEM = {
-  os: navigator.userAgent,
+  // Node 20 has none, where tests of pages may load this.
+  os: (globalThis as { navigator?: { userAgent: string } }).navigator?.userAgent ?? "unknown",
   clock: "performance.now",
   multiplexing: "none",
   executable: "",

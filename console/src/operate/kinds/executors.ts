@@ -26,7 +26,7 @@ interface Call {
 
 const queue = ({ store, thing: { name, prefix } }: Opening): Queue => queueOf(store, { name, prefix, shards: 1 });
 
-const callOf = (data: unknown): Call => (typeof data === "object" && data !== null ? (data as Call) : {});
+const callOf = (data: unknown): Call => (typeof data === "object" && data !== null ? data : {});
 
 const LENGTHS = [
   [86_400_000, "d"],

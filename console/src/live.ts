@@ -7,7 +7,7 @@
  */
 import { type Reply, ServerError, type Store } from "cinnabar";
 import { type Info, keysIn, parseInfo, total } from "./info.ts";
-import { messageOf } from "./values.ts";
+import { listOf, messageOf } from "./values.ts";
 
 /** One moment. Rates are per second, latencies in microseconds; null where nothing is known. */
 export interface Point {
@@ -204,9 +204,9 @@ export function histogramOf(answers: readonly (Reply | ServerError)[]): Map<numb
   const counts = new Map<number, number>();
   for (const answer of answers) {
     if (answer instanceof ServerError) throw answer;
-    const flat = answer as Reply[];
+    const flat = listOf(answer);
     for (let at = 1; at < flat.length; at += 2) {
-      const bounds = (flat[at] as Reply[])[3] as number[];
+      const bounds = listOf(listOf(flat[at])[3]);
       let before = 0;
       for (let i = 0; i < bounds.length; i += 2) {
         const upTo = Number(bounds[i + 1]);

@@ -2,8 +2,9 @@
  * SCAN over everything there is. In a Cluster each primary has its own cursor: the one that callers get is `node:cursor`, and
  * nodes are walked one after the other. A node is reached through a key that hashes to one of its slots.
  */
-import { type Reply, type Store, slotOf } from "cinnabar";
+import { type Store, slotOf } from "cinnabar";
 import { Problem } from "./route.ts";
+import { listOf } from "./values.ts";
 
 const SLOTS = 16_384;
 
@@ -29,10 +30,11 @@ function keyFor(slot: number): string {
 async function keysOfNodes(store: Store): Promise<(string | undefined)[]> {
   if (store.topology !== "cluster") return [undefined];
   const first = new Map<string, number>();
-  for (const range of (await store.call("CLUSTER", "SLOTS")) as Reply[][]) {
-    const node = range[2] as Reply[];
+  for (const range of listOf(await store.call("CLUSTER", "SLOTS"))) {
+    const [begin, , primary] = listOf(range);
+    const node = listOf(primary);
     const id = String(node[2] ?? `${node[0]}:${node[1]}`);
-    first.set(id, Math.min(first.get(id) ?? SLOTS, Number(range[0])));
+    first.set(id, Math.min(first.get(id) ?? SLOTS, Number(begin)));
   }
   return [...first.values()].sort((a, b) => a - b).map(keyFor);
 }

@@ -50,13 +50,12 @@ export const boolean = (description?: string): Schema<boolean> => ({
 });
 export const anything = (description?: string): Schema => (description === undefined ? {} : { description });
 /** What is nullable is another shape, and does not go by the name of this one. */
-export const nullable = <T>(schema: Schema<T>): Schema<T | null> =>
-  ({
-    ...schema,
-    [NAME]: undefined,
-    nullable: true,
-    ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }),
-  }) as Schema<T | null>;
+export const nullable = <T>(schema: Schema<T>): Schema<T | null> => ({
+  ...schema,
+  [NAME]: undefined,
+  nullable: true,
+  ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }),
+});
 export const array = <T>(items: Schema<T>, keywords: { minItems?: number; maxItems?: number } = {}): Schema<T[]> => ({
   type: "array",
   items,
@@ -84,7 +83,7 @@ export function object<F extends Fields, const O extends keyof F & string = neve
 
 /** An object of some of these fields and no others. */
 export const partial = <F extends Fields>(fields: F): Schema<Optional<F, keyof F>> =>
-  object(fields, Object.keys(fields) as (keyof F & string)[]) as Schema<Optional<F, keyof F>>;
+  object(fields, Object.keys(fields));
 
 /** An object whose fields have any names. */
 export const record = <T>(values: Schema<T>): Schema<Readonly<Record<string, T>>> => ({

@@ -33,7 +33,7 @@ export const VALUE: Schema<Value> = named(
     object({ error: string() }),
     object({ map: array(PAIR) }),
     array(reference<Value>("Value")),
-  ) as Schema<Value>,
+  ),
 );
 
 export const MILLISECONDS = "Milliseconds since 1970.";

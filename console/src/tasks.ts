@@ -114,7 +114,7 @@ class Tasks {
       throw new Problem(429, "BUSY", `${MOST_RUNNING} tasks are running already; wait for one to end, or stop it`);
     if (this.#all.has(id)) throw new Problem(409, "EXISTS", "there is such a task already");
     const task = new Task(id, kind, about, run);
-    this.#all.set(id, task as Task);
+    this.#all.set(id, task);
     const over = [...this.#all.values()].filter((each) => !each.isRunning).slice(0, -MOST_KEPT);
     for (const each of over) this.#all.delete(each.id);
     return task;

@@ -99,17 +99,27 @@ export function pairs<T>(flat: readonly T[]): [T, T][] {
 }
 
 /** A field that every server gives. */
-export function textIn(fields: ReadonlyMap<string, string>, name: string): string {
+export function textIn(fields: ReadonlyMap<string, Reply>, name: string): string {
   const text = fields.get(name);
-  if (text === undefined) throw new Error(`the server's answer has no "${name}"`);
+  if (typeof text !== "string") throw new Error(`the server's answer has no "${name}"`);
   return text;
 }
 
 /** A reply that must be no error. */
-export function sound(answer: Answer): Reply {
+export function sound(answer: Answer | undefined): Reply {
   if (answer instanceof ServerError) throw answer;
-  return answer;
+  return answer ?? null;
 }
+
+/** The items of a list; none where there is no list. */
+export const listOf = (answer: Answer | undefined): Reply[] => (Array.isArray(answer) ? answer : []);
+
+/** The items of a list, as text. */
+export const textsOf = (answer: Answer | undefined): string[] => listOf(answer).map(String);
+
+/** Fields and their values, from a flat list of both. */
+export const fieldsOf = (flat: Answer | undefined): Map<string, Reply> =>
+  new Map(pairs(listOf(flat)).map(([name, value]) => [String(name), value]));
 
 /** The text of what was thrown, which may be anything. */
 export function messageOf(thrown: unknown): string {

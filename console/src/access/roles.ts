@@ -2,8 +2,9 @@
  * What each role may do. A viewer reads, an operator also changes data, an admin also changes the server and everything at once.
  * Every route has a least role; for the command line it depends on the command.
  */
-import { type Reply, ServerError, type Store } from "cinnabar";
+import { ServerError, type Store } from "cinnabar";
 import { Problem, type Route } from "../route.ts";
+import { textsOf } from "../values.ts";
 import { isAtLeast, type Role, type User } from "./user.ts";
 
 /** Commands that change nothing although the server's table does not call them `readonly`, since they are about no key. */
@@ -34,8 +35,8 @@ export function leastRole({ method, url, role, reads }: Pick<Route, "method" | "
 async function flagsOf(store: Store, name: string): Promise<readonly string[]> {
   const answer = await store.call("COMMAND", "INFO", name);
   if (answer instanceof ServerError) throw answer;
-  const [row] = answer as Reply[];
-  return Array.isArray(row) ? (row[2] as Reply[]).map(String) : [];
+  const [row] = answer;
+  return Array.isArray(row) ? textsOf(row[2]) : [];
 }
 
 /** The least role that a command asks for. */

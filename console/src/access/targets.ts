@@ -206,8 +206,8 @@ export class Targets {
 export async function databasesOf(connection: Connection, store: Store): Promise<number> {
   if (store.topology === "cluster" || connection.open === undefined) return 1;
   try {
-    const [, count] = (await store.call("CONFIG", "GET", "databases")) as string[];
-    return Math.min(MOST_DATABASES, Number(count) || DEFAULT_DATABASES);
+    const { databases } = await store.configGet("databases");
+    return Math.min(MOST_DATABASES, Number(databases) || DEFAULT_DATABASES);
   } catch {
     // This user may not ask.
     return DEFAULT_DATABASES;

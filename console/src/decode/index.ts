@@ -164,7 +164,7 @@ export async function decode(input: Buffer, form: Form): Promise<Decoded> {
       forms.push(packing);
     }
   }
-  let inner = wanted === "auto" ? innerOf(bytes) : (wanted as Inner);
+  let inner = wanted === "auto" ? innerOf(bytes) : wanted;
   if (wanted === "auto" && inner === "hex" && forms.length === 0 && (await isBrotli(bytes))) {
     bytes = await unpacked("brotli", bytes);
     forms.push("brotli");

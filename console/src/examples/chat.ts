@@ -233,7 +233,7 @@ const ROUTES: readonly Route[] = [
     query: object({ after: integer({ minimum: 0, description: "Goes on after this message." }) }, ["after"]),
     answers: "A stream of events: messages, `missed`, `gone`.",
     media: "text/event-stream",
-    run: follow as Route["run"],
+    run: follow,
   }),
   eventsRoute(NAME, "In which rooms something has happened, as server-sent events."),
 ];

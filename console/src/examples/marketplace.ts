@@ -48,7 +48,7 @@ async function view(context: Context, visitor: string, after: string | undefined
     market.funds(visitor),
     market.inventory(visitor),
     market.list({ limit: 20, ...(after !== undefined && { cursor: after }) }),
-    context.store.call("LRANGE", LATEST, 0, -1) as Promise<string[]>,
+    context.store.call("LRANGE", LATEST, 0, -1),
   ]);
   return {
     funds,

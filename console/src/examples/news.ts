@@ -108,7 +108,7 @@ const ROUTES: readonly Route[] = [
       ["group", "second", "match", "after"],
     ),
     answers: "Articles, `cursor` for the next page or null, how many there are, and the groups.",
-    run: (context, { query, request }) => list(context, visitorOf(request), query as Wanted),
+    run: (context, { query, request }) => list(context, visitorOf(request), query),
   }),
   route({
     method: "POST",

@@ -41,7 +41,7 @@ export class ShopDatabase {
   /** All products, by name. */
   async products(): Promise<Product[]> {
     await query();
-    const found = (await this.#store.call("HVALS", PRODUCTS)) as string[];
+    const found = await this.#store.call("HVALS", PRODUCTS);
     return found.map((each) => JSON.parse(each) as Product).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -60,7 +60,7 @@ export class ShopDatabase {
   /** Without the delay, for what decides. */
   async lookUp(ids: readonly string[]): Promise<Map<string, Product>> {
     if (ids.length === 0) return new Map();
-    const found = (await this.#store.call("HMGET", PRODUCTS, ...ids)) as (string | null)[];
+    const found = await this.#store.call("HMGET", PRODUCTS, ...ids);
     const products = new Map<string, Product>();
     for (const [nth, id] of ids.entries()) {
       const product = found[nth];

@@ -118,7 +118,7 @@ async function leave(context: Context, user: User) {
 /** Everybody, the latest first, with what is between them and the visitor. */
 async function people(context: Context, user: User) {
   const { users, follows } = network(context);
-  const ids = (await context.store.call("ZREVRANGE", PEOPLE, 0, MOST_PEOPLE - 1)) as string[];
+  const ids = await context.store.call("ZREVRANGE", PEOPLE, 0, MOST_PEOPLE - 1);
   const [found, following] = await Promise.all([users.getMany(ids), follows.following(user.id, { limit: 1_000 })]);
   const followed = new Set(following.items);
   const shown = ids.flatMap((id) => found.get(id) ?? []).filter(({ id }) => id !== user.id);
@@ -253,8 +253,7 @@ const ROUTES: readonly Route[] = [
     summary: "Changes your login or your name.",
     body: object({ login: LOGIN, name: string({ minLength: 1, maxLength: 60 }) }, ["login", "name"]),
     answers: "The account.",
-    run: async (context, input) =>
-      change(context, await mine(context, input), input.body as { login?: string; name?: string }),
+    run: async (context, input) => change(context, await mine(context, input), input.body),
   }),
   route({
     method: "DELETE",

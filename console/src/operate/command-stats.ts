@@ -1,9 +1,9 @@
 /** How often commands were run, how long they took, and how their durations spread: INFO commandstats and LATENCY HISTOGRAM. */
-import { type Reply, ServerError } from "cinnabar";
+import { ServerError } from "cinnabar";
 import { parseInfo } from "../info.ts";
 import { type Context, type Route, route } from "../route.ts";
 import { array, boolean, integer, nullable, number, object, string } from "../schema.ts";
-import { sound } from "../values.ts";
+import { listOf, sound } from "../values.ts";
 
 const group = "Live";
 
@@ -60,9 +60,9 @@ async function histograms({ store }: Context) {
   const all = new Map<string, Map<number, number>>();
   try {
     for (const answer of await store.sendToAll(["LATENCY", "HISTOGRAM"])) {
-      const flat = sound(answer) as Reply[];
+      const flat = listOf(sound(answer));
       for (let at = 0; at + 1 < flat.length; at += 2) {
-        const bounds = (flat[at + 1] as Reply[])[3] as number[];
+        const bounds = listOf(listOf(flat[at + 1])[3]);
         const counts = all.get(String(flat[at])) ?? new Map<number, number>();
         all.set(String(flat[at]), counts);
         let before = 0;

@@ -8,7 +8,7 @@ import type { User } from "../access/user.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, object, string } from "../schema.ts";
 import { VALUE } from "../shapes.ts";
-import { pairs, shaped, type Value, wordOf } from "../values.ts";
+import { fieldsOf, listOf, pairs, shaped, textsOf, type Value, wordOf } from "../values.ts";
 
 const group = "Command line";
 
@@ -157,13 +157,12 @@ export interface CommandHelp {
 
 type Fields = Record<string, Reply>;
 
-const fieldsOf = (flat: Reply | undefined): Fields =>
-  Object.fromEntries(pairs((flat ?? []) as Reply[]) as [string, Reply][]);
+const helpFields = (flat: Reply | undefined): Fields => Object.fromEntries(fieldsOf(flat));
 
 /** An argument as manuals write it: `[NX | XX]`, `key [key …]`. */
 function syntaxOf(argument: Fields): string {
-  const flags = (argument.flags ?? []) as string[];
-  const inner = ((argument.arguments ?? []) as Reply[]).map((each) => syntaxOf(fieldsOf(each)));
+  const flags = textsOf(argument.flags);
+  const inner = listOf(argument.arguments).map((each) => syntaxOf(helpFields(each)));
   const token = argument.token === undefined || argument.token === "" ? "" : String(argument.token);
   let text = String(argument.display_text ?? argument.name ?? "");
   if (argument.type === "oneof") text = inner.join(" | ");
@@ -176,11 +175,9 @@ function syntaxOf(argument: Fields): string {
 }
 
 function helpOf(name: string, fields: Fields): CommandHelp[] {
-  const subcommands = pairs((fields.subcommands ?? []) as Reply[]).flatMap(([sub, flat]) =>
-    helpOf(String(sub), fieldsOf(flat)),
-  );
+  const subcommands = [...fieldsOf(fields.subcommands)].flatMap(([sub, flat]) => helpOf(sub, helpFields(flat)));
   const upper = name.replace("|", " ").toUpperCase();
-  const words = ((fields.arguments ?? []) as Reply[]).map((argument) => syntaxOf(fieldsOf(argument)));
+  const words = listOf(fields.arguments).map((argument) => syntaxOf(helpFields(argument)));
   const own: CommandHelp = {
     name: upper,
     summary: String(fields.summary ?? ""),
@@ -205,7 +202,7 @@ async function readTable(store: Store): Promise<CommandHelp[]> {
   for (let at = 0; at < names.length; at += DOCS_AT_ONCE) {
     const some = names.slice(at, at + DOCS_AT_ONCE);
     const flat = await docsOf(store, some);
-    for (const [name, fields] of pairs(flat)) all.push(...helpOf(String(name), fieldsOf(fields)));
+    for (const [name, fields] of pairs(flat)) all.push(...helpOf(String(name), helpFields(fields)));
     await new Promise((resolve) => setImmediate(resolve));
   }
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -214,16 +211,16 @@ async function readTable(store: Store): Promise<CommandHelp[]> {
 /** COMMAND LIST is newer than COMMAND, and much shorter. */
 async function namesOf(store: Store): Promise<string[]> {
   try {
-    return (await store.call("COMMAND", "LIST")) as string[];
+    return await store.commandList();
   } catch (error) {
     if (!(error instanceof ServerError)) throw error;
-    return ((await store.call("COMMAND")) as Reply[][]).map(([name]) => String(name));
+    return (await store.command()).map((row) => String(listOf(row)[0]));
   }
 }
 
 async function docsOf(store: Store, names: readonly string[]): Promise<Reply[]> {
   try {
-    return (await store.call("COMMAND", "DOCS", ...names)) as Reply[];
+    return await store.call("COMMAND", "DOCS", ...names);
   } catch (error) {
     if (!(error instanceof ServerError)) throw error;
     return names.flatMap((name) => [name, []]);

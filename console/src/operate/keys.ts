@@ -1,12 +1,12 @@
 /** Looking at keys: lists of them, and the value of one, page by page. */
-import type { Answer, Reply, Store, Word } from "cinnabar";
+import type { Reply, Store, Word } from "cinnabar";
 import { ServerError } from "cinnabar";
 import { globOf } from "../glob.ts";
 import { scan } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, nullable, object, string, type Typed } from "../schema.ts";
 import { TEXT, VALUE } from "../shapes.ts";
-import { pairs, sound, textIn, textOf, type Value, wordOf } from "../values.ts";
+import { fieldsOf, listOf, pairs, sound, textIn, textOf, type Value, wordOf } from "../values.ts";
 import { MOST_UNDO_BYTES } from "./undo.ts";
 
 const group = "Keys";
@@ -280,7 +280,7 @@ async function groups({ store }: Context, key: string) {
   const [answer] = await store.pipeline([["XINFO", "GROUPS", name]]);
   if (answer instanceof ServerError && /no such key/i.test(answer.message))
     throw new Problem(404, "NO_KEY", "there is no such key");
-  const found = (sound(answer) as Reply[][]).slice(0, MOST_GROUPS).map((flat) => new Map(pairs(flat as string[])));
+  const found = listOf(sound(answer)).slice(0, MOST_GROUPS).map(fieldsOf);
   const answers = await store.pipeline(
     found.flatMap((each) => [
       ["XINFO", "CONSUMERS", name, textIn(each, "name")] as const,
@@ -294,21 +294,19 @@ async function groups({ store }: Context, key: string) {
       lastDelivered: textIn(each, "last-delivered-id"),
       // Since Redis 7; null where it cannot be told.
       lag: each.get("lag") == null ? null : Number(each.get("lag")),
+      // A group may be destroyed between the two questions.
       consumers: listOf(answers[nth * 2]).map((flat) => {
-        const consumer = new Map(pairs(flat as string[]));
+        const consumer = fieldsOf(flat);
         const [pending, idleMs] = [Number(consumer.get("pending")), Number(consumer.get("idle"))];
         return { name: textIn(consumer, "name"), pending, idleMs };
       }),
       unacknowledged: listOf(answers[nth * 2 + 1]).map((entry) => {
-        const [id, consumer, idleMs, deliveries] = entry as [string, string, number, number];
-        return { id, consumer, idleMs: Number(idleMs), deliveries: Number(deliveries) };
+        const [id, consumer, idleMs, deliveries] = listOf(entry);
+        return { id: String(id), consumer: String(consumer), idleMs: Number(idleMs), deliveries: Number(deliveries) };
       }),
     })),
   };
 }
-
-/** A group may be destroyed between the two questions. */
-const listOf = (answer: Answer | undefined): Reply[] => (Array.isArray(answer) ? answer : []);
 
 export const KEY_ROUTES: readonly Route[] = [
   route({

@@ -1,8 +1,6 @@
-/** Publish/subscribe: which channels somebody listens to, messages as they come, and publishing; key-space events are such messages. */
-import type { Reply } from "cinnabar";
 import { type Context, type Input, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, object, string, type Typed } from "../schema.ts";
-import { sound } from "../values.ts";
+import { listOf, sound, textsOf } from "../values.ts";
 import { streamHeard } from "./listening.ts";
 
 const group = "Live";
@@ -27,11 +25,11 @@ async function channels({ store }: Context, match: string) {
   for (const answer of await store.sendToAll(["PUBSUB", "NUMPAT"])) patterns += Number(sound(answer));
   const names = new Set<string>();
   for (const answer of await store.sendToAll(["PUBSUB", "CHANNELS", match]))
-    for (const name of sound(answer) as string[]) names.add(name);
+    for (const name of textsOf(sound(answer))) names.add(name);
   const shown = [...names].sort().slice(0, MOST_CHANNELS);
   if (shown.length > 0) {
     for (const answer of await store.sendToAll(["PUBSUB", "NUMSUB", ...shown])) {
-      const flat = sound(answer) as Reply[];
+      const flat = listOf(sound(answer));
       for (const [at, name] of shown.entries()) counts.set(name, (counts.get(name) ?? 0) + Number(flat[2 * at + 1]));
     }
   }
@@ -84,7 +82,7 @@ async function listen(context: Context, input: Input<Typed<typeof QUERY>, unknow
 const WANTED_EVENTS = "KEA";
 
 async function keySpace({ store }: Context) {
-  const [, setting = ""] = (await store.call("CONFIG", "GET", "notify-keyspace-events")) as string[];
+  const { "notify-keyspace-events": setting = "" } = await store.configGet("notify-keyspace-events");
   // E: events by their names; A or any letter of a kind: which.
   return {
     setting,

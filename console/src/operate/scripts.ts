@@ -4,7 +4,7 @@ import { parseInfo } from "../info.ts";
 import { type Context, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, nullable, number, object, string } from "../schema.ts";
 import { DONE, VALUE } from "../shapes.ts";
-import { jsonOf, pairs, textIn, wordOf } from "../values.ts";
+import { fieldsOf, jsonOf, listOf, textIn, textsOf, wordOf } from "../values.ts";
 
 const group = "Scripts";
 const WORDS = array(string({ maxLength: 65_536 }), { maxItems: 256 });
@@ -36,13 +36,11 @@ async function everywhere({ store }: Context, words: readonly string[]): Promise
   });
 }
 
-const fieldsOf = (flat: Reply) => new Map(pairs(flat as string[]));
-
 function libraryOf(flat: Reply) {
   const library = fieldsOf(flat);
-  const functions = ((library.get("functions") ?? []) as unknown as Reply[]).map((each) => {
+  const functions = listOf(library.get("functions")).map((each) => {
     const { name, description, flags } = Object.fromEntries(fieldsOf(each));
-    return { name, description: description ?? null, flags: flags as unknown as string[] };
+    return { name, description: description ?? null, flags: textsOf(flags) };
   });
   return {
     name: textIn(library, "library_name"),
@@ -57,10 +55,10 @@ function runningOf(answer: Answer): { name: string; command: string[]; ms: numbe
   if (answer instanceof ServerError) {
     return answer.code === "BUSY" ? [{ name: "a script", command: [], ms: null }] : [];
   }
-  const running = fieldsOf(answer).get("running_script") as unknown as Reply | null;
+  const running = fieldsOf(answer).get("running_script");
   if (!Array.isArray(running)) return [];
   const { name, command, duration_ms: ms } = Object.fromEntries(fieldsOf(running));
-  return [{ name: name!, command: command as unknown as string[], ms: Number(ms) }];
+  return [{ name: String(name), command: textsOf(command), ms: Number(ms) }];
 }
 
 /** While a script runs too long, the server answers only who asks for just that. */
@@ -76,7 +74,7 @@ async function show(context: Context) {
   return {
     cached: sum("number_of_cached_scripts"),
     bytes: sum("used_memory_scripts"),
-    libraries: libraries === null ? null : (libraries as Reply[]).map(libraryOf),
+    libraries: libraries === null ? null : listOf(libraries).map(libraryOf),
     running: stats.flatMap(runningOf),
   };
 }
@@ -129,7 +127,7 @@ export const SCRIPT_ROUTES: readonly Route[] = [
     }),
     answers: "What it returned, and the milliseconds.",
     answer: object({ value: VALUE, ms: number() }),
-    run: (context, { body }) => tryOut(context, body as Trial),
+    run: (context, { body }) => tryOut(context, body),
   }),
   route({
     method: "POST",

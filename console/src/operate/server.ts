@@ -1,12 +1,10 @@
-/** The server as a whole: what it says of itself, live figures, slow log, clients, configuration, files, scripts. */
-import type { Reply } from "cinnabar";
 import { addEvents, openStream } from "../events.ts";
 import { parseInfo } from "../info.ts";
 import { infoOfAll, type LiveEvent, PRECISIONS } from "../live.ts";
 import { type Context, type Input, Problem, type Route, route } from "../route.ts";
 import { array, boolean, either, integer, named, nullable, number, object, oneOf, record, string } from "../schema.ts";
 import { DONE, MILLISECONDS } from "../shapes.ts";
-import { pairs } from "../values.ts";
+import { listOf, textsOf } from "../values.ts";
 import { OWN_NAME, ownAddresses } from "./own-clients.ts";
 import { keepUndo, UNDO } from "./undo.ts";
 
@@ -88,15 +86,17 @@ async function slowLog({ store }: Context, count: number) {
   const answers = await store.sendToAll(["SLOWLOG", "GET", count]);
   const entries = answers.flatMap((answer) => {
     if (answer instanceof Error) throw answer;
-    return (answer as Reply[][]).map(([id, at, micros, words, address, name]) => ({
-      id: Number(id),
-      at: Number(at) * 1_000,
-      micros: Number(micros),
-      words: words as string[],
-      address: String(address ?? ""),
-      name: String(name ?? ""),
-      own: name === OWN_NAME || own.has(String(address ?? "")),
-    }));
+    return listOf(answer)
+      .map(listOf)
+      .map(([id, at, micros, words, address, name]) => ({
+        id: Number(id),
+        at: Number(at) * 1_000,
+        micros: Number(micros),
+        words: textsOf(words),
+        address: String(address ?? ""),
+        name: String(name ?? ""),
+        own: name === OWN_NAME || own.has(String(address ?? "")),
+      }));
   });
   return entries.sort((a, b) => b.at - a.at || b.id - a.id).slice(0, count);
 }
@@ -134,8 +134,7 @@ async function killClient({ store }: Context, id: number) {
 const SECRET = new Set(["requirepass", "masterauth", "masteruser", "tls-key-file-pass", "tls-client-key-file-pass"]);
 
 async function config({ store }: Context) {
-  const flat = (await store.call("CONFIG", "GET", "*")) as string[];
-  return pairs(flat)
+  return Object.entries(await store.configGet("*"))
     .map(([name, value]) => ({
       name,
       value: SECRET.has(name) && value !== "" ? "••••••" : value,

@@ -6,7 +6,7 @@ import { withoutCredentials } from "../options.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, either, integer, named, nullable, object, oneOf, string } from "../schema.ts";
 import { MILLISECONDS } from "../shapes.ts";
-import { pairs } from "../values.ts";
+import { fieldsOf, listOf } from "../values.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 512 }) });
@@ -100,11 +100,11 @@ async function fleetAt(store: Store, key: string) {
     ["HGETALL", `${key}:seen`],
     ["ZRANGE", `${key}:members`, 0, MOST - 1, "WITHSCORES"],
   ]);
-  const [version, value, at] = answer as (string | null)[];
-  if (value == null) return null;
-  const versions = new Map(pairs(seen as string[]));
-  const processes = pairs(members as string[]).map(([member, untilMs]): Member => {
-    return { version: Number.parseInt(versions.get(member) ?? "0", 10), untilMs: Number(untilMs) };
+  const [version, value, at] = listOf(answer);
+  if (typeof value !== "string") return null;
+  const versions = fieldsOf(seen);
+  const processes = [...fieldsOf(members)].map(([member, untilMs]): Member => {
+    return { version: Number.parseInt(String(versions.get(member) ?? 0), 10), untilMs: Number(untilMs) };
   });
   const layout = JSON.parse(value) as Layout;
   return {

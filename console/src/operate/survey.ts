@@ -296,7 +296,7 @@ export const SURVEY_ROUTES: readonly Route[] = [
 function pathOf(json: string): string[] {
   try {
     const path: unknown = JSON.parse(json);
-    if (Array.isArray(path) && path.every((part) => typeof part === "string")) return path as string[];
+    if (Array.isArray(path) && path.every((part) => typeof part === "string")) return path;
   } catch {
     // Told below.
   }

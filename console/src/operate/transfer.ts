@@ -271,7 +271,7 @@ async function* piecesOf(body: Readable, signal: AbortSignal): AsyncGenerator<Bu
   });
   // Without somebody who waits for it, it would be an error that nobody handles.
   stopped.catch(() => {});
-  const pieces = body.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  const pieces = body.iterator({ destroyOnReturn: false });
   for (;;) {
     signal.throwIfAborted();
     const { done, value } = await Promise.race([pieces.next(), stopped]);

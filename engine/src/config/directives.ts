@@ -283,7 +283,7 @@ export const DIRECTIVE_NAMES = Object.keys(DIRECTIVES) as DirectiveName[];
 
 /** A directive's row, for what concerns all of them: to such code, values are unknown. */
 export function rowOf(name: DirectiveName): Directive<unknown> {
-  return DIRECTIVES[name] as Directive<unknown>;
+  return DIRECTIVES[name];
 }
 
 /** Every name and alias in lower case, in the order of the table. */

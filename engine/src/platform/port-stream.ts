@@ -95,7 +95,7 @@ export class PortStream {
     const bytes = typeof data === "string" ? Buffer.from(data, "latin1") : Buffer.from(data);
     // A small Buffer of Node's is a part of a larger one, which stays here.
     const { buffer } = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-    this.#port.postMessage(buffer, [buffer as ArrayBuffer]);
+    this.#port.postMessage(buffer, [buffer]);
     return true;
   }
 

@@ -166,7 +166,7 @@ export class OptionSet<O extends object> {
 
   constructor(owner: string, checks: Checks<O>) {
     this.owner = owner;
-    this.checks = new Map(Object.entries<Check>(checks as Record<string, Check>));
+    this.checks = new Map(Object.entries<Check>(checks));
     this.#required = [...this.checks].filter(([, { isRequired }]) => isRequired === true);
   }
 

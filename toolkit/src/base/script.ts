@@ -151,7 +151,7 @@ export class Script<P, T> implements ScriptText {
     if (this.#rest !== undefined) {
       for (const word of this.#list(values, this.#rest)) args.push(this.#word(this.#rest, word));
     }
-    return { script: this as Script<never, T>, keys, args };
+    return { script: this, keys, args };
   }
 
   /** The words of a command that runs it, `text` being its source or what a server knows it by. */
@@ -184,7 +184,7 @@ export class Script<P, T> implements ScriptText {
   #list(values: Readonly<Record<string, Word | readonly Word[]>>, name: string): readonly Word[] {
     const value = this.#value(values, name);
     if (!Array.isArray(value)) throw new InputError(`${this.name}: ${name} must be a list`);
-    return value as readonly Word[];
+    return value;
   }
 }
 
@@ -235,7 +235,7 @@ export function defineScript<
   const RK extends string = never,
   T = Reply,
 >(shape: Shape<K, A, R, RK, T>): Script<Params<K, A, R, RK>, T> {
-  return new Script(shape as Shape<string, string, string, string, T>);
+  return new Script(shape);
 }
 
 /** Lua for `include`: `now` is the server's time in milliseconds, the only time that decides anything. */

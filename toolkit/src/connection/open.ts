@@ -251,5 +251,5 @@ function openError(error: unknown, dir: string | undefined): Error {
   const isOutOfMemory = name === "AofError" && (error as { kind?: unknown }).kind === "memory";
   const what = dir === undefined ? "the store" : `"${dir}"`;
   const text = `${what} cannot be opened: ${message}${advice === "" || isOutOfMemory ? "" : ` ${advice}`}`;
-  return new OpenError(isOutOfMemory ? "NO_MEMORY" : (code as OpenErrorCode), text, { cause: error });
+  return new OpenError(isOutOfMemory ? "NO_MEMORY" : code, text, { cause: error });
 }

@@ -164,7 +164,7 @@ export class ThreadRenewer implements Renewer {
   #start(): Far {
     const looking = new Int32Array(new SharedArrayBuffer(4));
     Atomics.store(looking, 0, LOOK_MS);
-    const worker = startWorker(this.#address, looking.buffer as SharedArrayBuffer);
+    const worker = startWorker(this.#address, looking.buffer);
     worker.unref();
     const far: Far = { worker, looking, free: [], scripts: new Set(), ready: false };
     worker.on("message", (message: FromThread) => this.#receive(far, message));

@@ -42,7 +42,12 @@ export type Asked = Pick<Link, "callMany" | "sendMany">;
 
 /** Rows of the keys that are still there. */
 export async function readRows(link: Asked, db: number, keys: readonly Buffer[]): Promise<Row[]> {
-  const about = await link.callMany(keys.flatMap((key) => [["TYPE", key] as Word[], ["PTTL", key] as Word[]]));
+  const about = await link.callMany(
+    keys.flatMap((key) => [
+      ["TYPE", key],
+      ["PTTL", key],
+    ]),
+  );
   const types = keys.map((_, at) => textIn(about[at * 2]));
   const values = await Promise.all(link.sendMany(keys.map((key, at) => READ[types[at]!]?.(key) ?? ["DUMP", key])));
   const now = Date.now();
@@ -67,7 +72,7 @@ export const keyOf = (row: Row): Buffer => bytesOf(row.key);
 export function commandsOf(row: Row): Word[][] {
   const key = keyOf(row);
   if (row.expiresAt !== undefined && !Number.isSafeInteger(row.expiresAt)) throw new Error("expiresAt is no moment");
-  const until = row.expiresAt === undefined ? [] : [["PEXPIREAT", key, String(row.expiresAt)] as Word[]];
+  const until = row.expiresAt === undefined ? [] : [["PEXPIREAT", key, String(row.expiresAt)]];
   if (row.type === "string") return [["SET", key, bytesOf(row.value)], ...until];
   const make = MAKE[row.type];
   if (make === undefined) {
@@ -76,7 +81,7 @@ export function commandsOf(row: Row): Word[][] {
     return [["RESTORE", key, ...at, bytesOf(row.value), "REPLACE", ...absolute]];
   }
   if (!Array.isArray(row.value)) throw new Error(`the value of a ${row.type} is a list`);
-  let words = (row.value as readonly unknown[]).map(bytesOf);
+  let words = row.value.map(bytesOf);
   // A sorted set is read as member and score, and written the other way round.
   if (row.type === "zset") words = words.flatMap((word, at) => (at % 2 === 0 ? [words[at + 1]!, word] : []));
   const commands: Word[][] = [["DEL", key]];

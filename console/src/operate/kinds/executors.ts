@@ -27,7 +27,7 @@ interface Call {
 
 const queue = ({ store, thing: { name, prefix } }: Opening): Queue => queueOf(store, { name, prefix, shards: 1 });
 
-const callOf = (data: unknown): Call => (typeof data === "object" && data !== null ? (data as Call) : {});
+const callOf = (data: unknown): Call => (typeof data === "object" && data !== null ? data : {});
 
 function rhythmOf({ cron, timeZone, everyMs }: ScheduleTimes): string {
   return cron === undefined ? `every ${lengthOf(everyMs ?? 0)}` : `${cron} (${timeZone ?? "UTC"})`;

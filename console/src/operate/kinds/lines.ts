@@ -1,6 +1,6 @@
 /** Bounded queues, priority queues and time series. */
 import { BoundedQueue, PriorityQueue } from "cinnabar/blocking-queues";
-import { type RollUp, TimeSeries } from "cinnabar/time-series";
+import { TimeSeries } from "cinnabar/time-series";
 import type { Text } from "../../values.ts";
 import { deleting, VALUE_FIELD } from "./actions.ts";
 import {
@@ -154,7 +154,7 @@ export const PRIORITY_QUEUES: Kind = {
 const series = ({ store, thing: { prefix, details } }: Opening): TimeSeries =>
   new TimeSeries(store, {
     prefix,
-    ...(Array.isArray(details.rollUps) && { rollUps: details.rollUps as readonly RollUp[] }),
+    ...(Array.isArray(details.rollUps) && { rollUps: details.rollUps }),
   });
 
 export const TIME_SERIES: Kind = {

@@ -40,7 +40,7 @@ function readIndex(args: Args): number {
 }
 
 function cloneValue(value: Value): Value {
-  if (isCollection(value)) return value.clone() as Value;
+  if (isCollection(value)) return value.clone();
   return value instanceof Bytes ? value.clone() : value;
 }
 

@@ -8,7 +8,7 @@
  * Cached is what anybody may see: GET without credentials or cookies, answered with 200, that sets no cookie and does not forbid it. With
  * `views`, only pages whose rank by views is high enough; the others are not worth the memory.
  */
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Codec } from "../../base/codec.ts";
 import { isUnavailable } from "../../base/errors.ts";
 import { callback, choice, defineOptions, either, having, listOf, text, whole } from "../../base/options.ts";
@@ -158,10 +158,10 @@ function capture(
     };
     const { write, end } = response;
     response.setHeader("X-Cache", "MISS");
-    response.write = ((chunk: unknown, encoding: unknown, ...rest: unknown[]) => {
+    response.write = (chunk: unknown, encoding: unknown, ...rest: unknown[]) => {
       take(chunk, encoding);
       return (write as (...args: unknown[]) => boolean).call(response, chunk, encoding, ...rest);
-    }) as typeof write;
+    };
     response.end = ((chunk: unknown, encoding: unknown, ...rest: unknown[]) => {
       take(chunk, encoding);
       return (end as (...args: unknown[]) => ServerResponse).call(response, chunk, encoding, ...rest);
@@ -189,7 +189,7 @@ function mayBeKept(request: IncomingMessage, response: ServerResponse): boolean 
 }
 
 function headersOf(response: ServerResponse): [string, string][] {
-  return Object.entries(response.getHeaders() as OutgoingHttpHeaders)
+  return Object.entries(response.getHeaders())
     .filter(([name, value]) => value !== undefined && !NOT_KEPT.has(name.toLowerCase()))
     .map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : String(value)]);
 }

@@ -310,7 +310,7 @@ export class Executor<T extends Tasks = Tasks> {
 
   constructor(store: Store, name: string, options: ExecutorOptions<T> = {}) {
     aStore("Executor", store);
-    OPTIONS.check(options as ExecutorOptions<Tasks>);
+    OPTIONS.check(options);
     const { prefix, concurrency, leaseMs, attempts } = withDefaults(DEFAULTS, options);
     const { backoff, timeoutMs, tasks } = options;
     this.name = name;
@@ -342,7 +342,7 @@ export class Executor<T extends Tasks = Tasks> {
    * starts: the same schedule keeps its next time, another one takes its place.
    */
   async schedule<N extends keyof T & string>(name: string, schedule: TaskSchedule<N, TaskData<T[N]>>): Promise<Date> {
-    SCHEDULE_OPTIONS.check(schedule as TaskSchedule);
+    SCHEDULE_OPTIONS.check(schedule);
     const { task, data, whenLate, attempts, backoff, timeoutMs, ...times } = schedule;
     word("the name of a schedule", name, 512);
     this.#names.announce(this.name);

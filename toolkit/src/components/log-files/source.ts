@@ -79,7 +79,7 @@ export class LogSource {
     packed.on("error", (error) => stream.destroy(error));
     let skip = from;
     try {
-      for await (const chunk of stream as AsyncIterable<Buffer>) {
+      for await (const chunk of stream) {
         const passed = Math.min(skip, chunk.length);
         skip -= passed;
         if (passed < chunk.length) yield chunk.subarray(passed);

@@ -332,9 +332,7 @@ export class PackedTable<S extends Schema> {
   async aggregate(query: Query<keyof S & string> = {}): Promise<Aggregate> {
     QUERY_OPTIONS.check(query);
     await this.#learnWords(query);
-    const plan = planned(this.#layout, query as Query, (column, word) =>
-      this.#dictionaries.get(column.name)!.codeOf(word),
-    );
+    const plan = planned(this.#layout, query, (column, word) => this.#dictionaries.get(column.name)!.codeOf(word));
     const totals = new Totals(plan, query.maxGroups);
     const runs = query.ids === undefined ? await this.#rangeRuns() : this.#idRuns(query.ids);
     const given = [...plan.given];
@@ -409,7 +407,7 @@ export class PackedTable<S extends Schema> {
     const answers: T[] = [];
     for (const some of chunks(params, AT_ONCE)) {
       const calls: ScriptCall<T>[] = some.map((each) => script.with(each));
-      answers.push(...(failed(await this.#store.pipeline(calls)) as T[]));
+      answers.push(...failed(await this.#store.pipeline(calls)));
     }
     return answers;
   }

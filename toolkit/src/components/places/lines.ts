@@ -18,5 +18,5 @@ export async function* lines(source: Source): AsyncGenerator<Line> {
     max_record_size: 65_536,
   });
   input.once("error", (error: Error) => parser.destroy(error));
-  yield* input.pipe(parser) as AsyncIterable<Line>;
+  yield* input.pipe(parser);
 }

@@ -86,7 +86,7 @@ export class JobsInHand<T, R> implements Runner {
         if (job.slow || job.over) continue;
         job.slow = true;
         tell.slow(job, runningMs);
-        this.note(job as Running<unknown>, "slow", String(runningMs)).catch((error) => tell.error(error));
+        this.note(job, "slow", String(runningMs)).catch((error) => tell.error(error));
       }
     });
   }

@@ -302,7 +302,7 @@ export function decodeSettings(stored: string | null): Settings {
   for (const [name, [limit, window]] of Object.entries(RATE_NAMES)) {
     if (short[limit] !== undefined) settings[name] = { limit: short[limit], windowMs: short[window] };
   }
-  return settings as Settings;
+  return settings;
 }
 
 export function checkBackoff(backoff: Backoff): Backoff {

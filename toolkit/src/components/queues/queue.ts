@@ -393,7 +393,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
    * await queue.deleteMany([id]); // → [{ status: "deleted" }]
    */
   async updateMany(updates: readonly (JobUpdate<I> & { readonly id: string })[]): Promise<UpdateOutcome[]> {
-    const changes = updates.map(({ id, ...update }) => this.#change(id, update as JobUpdate<I>));
+    const changes = updates.map(({ id, ...update }) => this.#change(id, update));
     return inBulk(changes, ({ shard }) => shard, this.#managing.update);
   }
 

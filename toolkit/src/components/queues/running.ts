@@ -221,12 +221,12 @@ export class Running<T> implements RunningJob<T>, JobContext {
     return (value) => {
       const text = JSON.stringify(value);
       if (text === undefined) throw new InputError("progress must have a JSON form");
-      return this.#runner.note(this as Running<unknown>, "progress", text);
+      return this.#runner.note(this, "progress", text);
     };
   }
 
   get log(): JobContext["log"] {
-    return (line) => this.#runner.note(this as Running<unknown>, "log", JSON.stringify(String(line)));
+    return (line) => this.#runner.note(this, "log", JSON.stringify(String(line)));
   }
 
   get effect(): JobContext["effect"] {

@@ -192,7 +192,7 @@ export class RateLimits {
     OPTIONS.check(options);
     const { name, rules } = options;
     this.name = name;
-    const given = (Array.isArray(rules) ? rules : [rules]) as readonly Rule[];
+    const given = Array.isArray(rules) ? rules : [rules];
     if (!isFilled(given)) throw new InputError("a rate limiter needs a rule");
     this.rules = given;
     for (const rule of this.rules) checkRule(rule);

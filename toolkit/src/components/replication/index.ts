@@ -113,7 +113,7 @@ export async function writeToReplicas<T = Reply>(
   WRITE_TO_REPLICAS_OPTIONS.check(options);
   const key = isCall(item) ? item.keys[0] : routingKey(item);
   if (key === undefined) throw new InputError("what is written must have a key");
-  return write<T>(store, item as Item, key, options);
+  return write<T>(store, item, key, options);
 }
 
 async function write<T>(

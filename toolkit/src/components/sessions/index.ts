@@ -185,7 +185,7 @@ export class Sessions<S extends SessionSchemas = SessionSchemas> {
   async create(
     options: { readonly user?: string; readonly data?: SessionChangesOf<S> } = {},
   ): Promise<Session<SessionDataOf<S>>> {
-    CREATE_OPTIONS.check(options as { readonly data?: SessionData });
+    CREATE_OPTIONS.check(options);
     const { user, data = {} } = options;
     return (await this.#create(user, { data: this.#encode(data) })).session;
   }
@@ -543,7 +543,7 @@ export class Sessions<S extends SessionSchemas = SessionSchemas> {
   #toSession(token: string, place: SessionPlace, shown: Shown): Session<SessionDataOf<S>> {
     const session = toSession(token, place, shown, this.#codec);
     const data = this.#pieces === null ? session.data : this.#pieces.accepted(session.data);
-    return { ...session, data: data as SessionDataOf<S> };
+    return { ...session, data };
   }
 
   #encoded(name: string, value: unknown): string | Uint8Array {

@@ -160,7 +160,7 @@ function filterOf(given: ReadonlyMap<string, unknown>): StreamFilter {
 /** Separated by commas, or a list in JSON. */
 function listOf(what: string, value: unknown): string[] | undefined {
   if (value === undefined) return undefined;
-  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value as string[];
+  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value;
   if (typeof value !== "string") throw bad(`${what} must be text, separated by commas, or a list of texts`);
   const parts = value.split(",").map((part) => part.trim());
   return parts.filter((part) => part !== "");
@@ -196,7 +196,7 @@ function afterOf(given: unknown, { headers }: IncomingMessage): string | undefin
   if (after !== "oldest" && (typeof after !== "string" || !isCursor(after))) {
     throw bad('after must be the cursor of a message, or "oldest"');
   }
-  return after as string;
+  return after;
 }
 
 function formatOf(given: unknown, { headers }: IncomingMessage): Format {

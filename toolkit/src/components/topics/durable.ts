@@ -290,7 +290,7 @@ export class DurableTopic<T = unknown> {
 
   constructor(store: Store, name: string, options: DurableTopicOptions<T> = {}) {
     this.#store = aStore("DurableTopic", store);
-    OPTIONS.check(options as DurableTopicOptions<unknown>);
+    OPTIONS.check(options);
     const { codec: given, ...limits } = options;
     this.#options = withDefaults(DEFAULTS, limits);
     const { prefix, keepMs, groupIdleMs } = this.#options;

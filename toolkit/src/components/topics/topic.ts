@@ -70,7 +70,7 @@ export class Topic<T = unknown> {
 
   constructor(store: Store, name: string, options: TopicOptions<T> = {}) {
     this.#store = aStore("Topic", store);
-    OPTIONS.check(options as TopicOptions<unknown>);
+    OPTIONS.check(options);
     const { prefix = "topic", codec = json<T>(), maxPayloadBytes = MAX_PAYLOAD_BYTES } = options;
     this.name = name;
     this.#channel = topicChannel(prefix, name);

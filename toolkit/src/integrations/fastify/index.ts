@@ -153,10 +153,10 @@ export const cachedPagesPlugin = fastifyPlugin<CachedPagesPluginOptions>(
       const { raw } = reply;
       const { end } = raw;
       // An answer out of the cache is not Fastify's.
-      raw.end = ((...args: unknown[]) => {
+      raw.end = (...args: unknown[]) => {
         if (!isPassed) reply.hijack();
         return (end as (...args: unknown[]) => typeof raw).apply(raw, args);
-      }) as typeof end;
+      };
       serve(request.raw, raw, (error) => {
         isPassed = true;
         done(error as Error | undefined);

@@ -47,7 +47,7 @@ export function sessionMiddleware(
       for (const each of set) c.header("Set-Cookie", each, { append: true });
     };
     const overTls = c.req.url.startsWith("https:");
-    const context = { request: c as Context, cookies: c.req.header("cookie"), overTls, setCookie };
+    const context = { request: c, cookies: c.req.header("cookie"), overTls, setCookie };
     c.set("session", await sessionOf(sessions, options, context));
     await next();
   };

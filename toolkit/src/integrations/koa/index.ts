@@ -45,7 +45,7 @@ export function sessionMiddleware(sessions: AnySessions, options: SessionHttpOpt
       const set = [ctx.response.headers["set-cookie"] ?? []].flat().map(String);
       ctx.set("Set-Cookie", withCookie(set, options.cookie, header));
     };
-    const context = { request: ctx as Context, cookies: ctx.headers.cookie, overTls: ctx.secure, setCookie };
+    const context = { request: ctx, cookies: ctx.headers.cookie, overTls: ctx.secure, setCookie };
     ctx.session = await sessionOf(sessions, options, context);
     await next();
   };
@@ -62,7 +62,7 @@ export function sessionMiddleware(sessions: AnySessions, options: SessionHttpOpt
 export function limited(limits: RateLimits, options: LimitedOptions<Context> = {}): Middleware {
   LIMITED_OPTIONS.check(options);
   return async (ctx, next) => {
-    const verdict = await judge(limits, options, ctx as Context);
+    const verdict = await judge(limits, options, ctx);
     if (verdict === null) return next();
     for (const [name, value] of headersOf(verdict)) ctx.set(name, value);
     if (verdict.allowed) return next();

@@ -1,5 +1,5 @@
 /** The module: where the store comes from, and which components are made on it. */
-import type { DynamicModule, FactoryProvider, InjectionToken, ModuleMetadata, Provider, Type } from "@nestjs/common";
+import type { DynamicModule, FactoryProvider, InjectionToken, ModuleMetadata, Provider } from "@nestjs/common";
 import { DiscoveryModule, DiscoveryService, ModuleRef } from "@nestjs/core";
 import { InputError } from "../../base/errors.ts";
 import { anything, callback, defineOptions, flag, listOf, object } from "../../base/options.ts";
@@ -84,7 +84,7 @@ export function component<A extends readonly unknown[]>(
   type: new (store: Store, ...args: A) => unknown,
   ...args: A
 ): ComponentProvider {
-  return { type: type as Component, args };
+  return { type, args };
 }
 
 const SETTINGS = "cinnabar:settings";
@@ -180,7 +180,7 @@ function componentProvider(given: Component | ComponentProvider): FactoryProvide
   if (typeof type !== "function") {
     throw new InputError("CinnabarModule.forFeature: components are classes, or component(Class, options)");
   }
-  return { provide: type as Type, inject: [Store], useFactory: (store: Store) => new type(store, ...args) };
+  return { provide: type, inject: [Store], useFactory: (store: Store) => new type(store, ...args) };
 }
 
 function queueProvider(given: NonNullable<FeatureOptions["queues"]>[number]): FactoryProvider {

@@ -1,7 +1,7 @@
 /** Finds the processors among the application's providers and runs a worker for each. */
 import type { DiscoveryService, ModuleRef } from "@nestjs/core";
 import { InputError } from "../../base/errors.ts";
-import { type Handlers, type Queue, Worker, type WorkerEvents } from "../../components/queues/index.ts";
+import { type Queue, Worker } from "../../components/queues/index.ts";
 import { methodFacts, type ProcessorFacts, processorFacts, queueToken } from "./decorators.ts";
 
 type Method = (...args: unknown[]) => unknown;
@@ -37,9 +37,9 @@ export class QueueWorkers {
     if (handlers.size === 0) throw new InputError(`${type.name} has no method with @Process()`);
     const bound = (method: PropertyKey): Method => (instance as Record<PropertyKey, Method>)[method]!.bind(instance);
     const named = Object.fromEntries([...handlers].map(([name, method]) => [name, bound(method)]));
-    const worker = new Worker(this.#queue(queue, type.name), named as Handlers<unknown, unknown>, options);
+    const worker = new Worker(this.#queue(queue, type.name), named, options);
     for (const { event, method } of listeners) {
-      worker.on(event, bound(method) as WorkerEvents<unknown, unknown>[typeof event]);
+      worker.on(event, bound(method));
     }
     return worker;
   }

@@ -76,9 +76,8 @@ export function cinnabarDriver(options: CinnabarDriverOptions): Driver<CinnabarD
       return items.map(({ key }, at) => ({ key, value: found[at] ?? null }));
     },
     getItemRaw: async (key) => (await values()).getBytes(start + key),
-    setItem: async (key, value, item) => (await values()).set(start + key, value, lifetimeOf(item as ItemOptions)),
-    setItemRaw: async (key, value, item) =>
-      (await values()).set(start + key, rawOf(value), lifetimeOf(item as ItemOptions)),
+    setItem: async (key, value, item) => (await values()).set(start + key, value, lifetimeOf(item)),
+    setItemRaw: async (key, value, item) => (await values()).set(start + key, rawOf(value), lifetimeOf(item)),
     removeItem: async (key) => void (await (await values()).delete(start + key)),
     getMeta: async (key) => {
       const remainingMs = await (await values()).remainingMs(start + key);

@@ -52,7 +52,7 @@ const REFLECTIVE = /\b(?:coroutine|_G|load|loadstring)\b/;
 export function compileScript(rt: Runtime, source: string, chunkName: string): Compiled {
   const reflective = REFLECTIVE.test(source);
   const main = compile(rt, source, chunkName, { script: true, resumable: reflective });
-  if (!reflective) return { run: main as Compiled["run"] };
+  if (!reflective) return { run: main };
   const { globals } = rt;
   return {
     run(keys, argv) {

@@ -230,9 +230,9 @@ class Unpacker {
         const container = this.#open;
         if (container === undefined) {
           this.#stack++;
-          return value as LuaValue;
+          return value;
         }
-        container.add(value as LuaValue);
+        container.add(value);
         const { isMap } = container;
         if (isMap) this.#stack += (container.left & 1) === 1 ? 1 : -1;
         if (container.left > 0) break;

@@ -1,4 +1,4 @@
-/** What a caller is told of an error: problem+json, whoever answers: the server, or a page by itself (in-page/). */
+/** An error as its caller gets it, from the server or from a page by itself (in-page/): problem+json. */
 import { ClosedError, ConnectionError, InputError, ServerError } from "cinnabar";
 import { Problem } from "./route.ts";
 

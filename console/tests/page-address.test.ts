@@ -1,4 +1,4 @@
-/** A link shows what whoever made it saw: what is chosen, typed, zoomed and asked for stands in the address. */
+/** A link shows what its maker saw: what is chosen, typed, zoomed and asked for stands in the address. */
 import { Counters } from "cinnabar/counters";
 import { Logs } from "cinnabar/logs";
 import { Sessions } from "cinnabar/sessions";

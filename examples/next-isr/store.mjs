@@ -1,6 +1,6 @@
 import { open } from "cinnabar";
 
-/** One store for a process, whoever asks first: handlers and routes are bundled apart. */
+/** One store for a process, made when it is first asked for: handlers and routes are bundled apart. */
 export function store() {
   globalThis.cinnabarStore ??= open(process.env.STORE ?? "memory:");
   return globalThis.cinnabarStore;

@@ -18,7 +18,7 @@ export interface QueuedCommand {
   readonly argv: readonly string[];
 }
 
-/** What EXEC is running: kept for those who look at the client meanwhile. */
+/** What EXEC is running: CLIENT LIST shows it meanwhile. */
 export interface RunningTransaction {
   readonly queue: readonly QueuedCommand[];
   /** The answers so far. */

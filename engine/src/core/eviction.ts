@@ -152,7 +152,7 @@ export class Eviction {
     }
     if (this.#host.replication.isReplica && this.#host.config.values["replica-ignore-maxmemory"]) return true;
     if (this.#never) return false;
-    // Nothing changes while clients are paused: whoever takes over, or copies, may rely on it. As in Redis.
+    // Nothing changes while clients are paused, as in Redis: a failover or a copy may rely on it.
     if (this.#host.pause.paused) return true;
     const { clock, latency } = this.#host;
     const started = clock.monotonic();

@@ -199,7 +199,7 @@ describe("a Cluster in one process", () => {
     expect(await replica.call("GET", "b")).toBe("after");
   });
 
-  test("ends all at once, whoever would reconnect to whom", async () => {
+  test("ends all at once, although its nodes would reconnect to each other", async () => {
     for (let i = 0; i < 6; i++) {
       const cluster = await start();
       await call(cluster, "k", "SET", "k", "v");

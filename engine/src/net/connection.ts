@@ -159,7 +159,7 @@ export class Connection implements Transport {
     };
   }
 
-  /** What EXEC has answered so far, for those who look at the client meanwhile. */
+  /** What EXEC has answered so far: CLIENT LIST shows it meanwhile. */
   get #transactionBytes(): number {
     const { transaction, protocol, replyMode } = this.client;
     if (transaction === null || replyMode !== "on") return 0;

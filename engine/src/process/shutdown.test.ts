@@ -107,7 +107,7 @@ it("says who had everything at the end", async () => {
   await replica.close();
 });
 
-it("ends when shutdown-timeout is over, whoever lags, and says so in INFO until then", async () => {
+it("ends when shutdown-timeout is over although a replica lags, and says so in INFO until then", async () => {
   const { port } = await engine.listen({ port: 0 });
   // It takes the snapshot, and never says again how far it is.
   const silent = new Peer(port).write("REPLCONF listening-port 7777 capa eof capa psync2\r\n");

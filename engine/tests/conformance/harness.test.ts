@@ -61,7 +61,7 @@ describe("rules", () => {
     ["no expiry is not near one", scalar(":", "-1"), scalar(":", "2"), approx, false],
     ["a distance's last digit", array("a", "12.3456"), array("a", "12.3457"), DISTANCE, true],
     ["a distance's last two digits", array("a", "12.3456"), array("a", "12.3458"), DISTANCE, false],
-    ["what is no distance", array("12.345"), array("12.346"), DISTANCE, false],
+    ["a word that is not a distance", array("12.345"), array("12.346"), DISTANCE, false],
     ["the first word of an error", scalar("-", "ERR a"), scalar("-", "ERR b"), { kind: "error" }, true],
   ])("%s", (_, a, b, rule, equal) => {
     expect(same(a, b, rule)).toBe(equal);

@@ -406,7 +406,7 @@ describe("a user with one dangerous permission", () => {
     expect(only("module").asMallory("MODULE", "LOADEX", "/m.so")).toMatch(/^ERR /);
   });
 
-  test("+function|load puts code where others call it: it runs as whoever calls", () => {
+  test("+function|load puts code where others call it: it runs with the rights of its caller", () => {
     const { asAdmin, asMallory } = only("function|load", "fcall");
     const library = (body: string) => `#!lua name=lib\nredis.register_function('report', function() ${body} end)`;
     expect(asAdmin("FUNCTION", "LOAD", library("return 'all is well'"))).toBe("lib");

@@ -21,7 +21,7 @@ import {
   tally,
 } from "./kind.ts";
 
-/** Groups that are told of one page of articles. */
+/** Groups of one page of articles that the view shows. */
 const MOST_GROUPS = 50;
 const MOST_TITLE = 120;
 

@@ -139,7 +139,7 @@ export class Follows {
     const { journal, settings } = this.#core;
     const entry = journal.make({ k: "link", subject, user } as const);
     const params = { ...this.#ofSubject(subject), other: user, op: "add", most: settings.maxFollowing };
-    const [[meant, version], exists, follows] = await Promise.all([
+    const [[meant, version, before], exists, follows] = await Promise.all([
       this.#store.run(intend, params),
       this.#users.exists(user),
       isList(subject) ? true : this.#users.exists(subject),
@@ -148,10 +148,15 @@ export class Follows {
     let outcome = asIntent(meant);
     if (meant === "ok") {
       outcome = exists && follows ? await this.#attach(subject, user, owner, version) : "not-found";
-      const wasOurs = await this.#conclude(subject, user, outcome === "ok" ? "add" : "cancel", version);
-      if (outcome === "ok") await this.#timelines.align(subject, user);
-      // Unless somebody else has decided about this edge since, it only took too long.
-      else if (outcome === "late" && wasOurs === 1) outcome = await this.link(subject, user, owner);
+      if (outcome === "ok") {
+        await this.#conclude(subject, user, "add", version);
+        await this.#timelines.align(subject, user);
+      } else if (outcome === "late") {
+        // Unless somebody else has decided about this edge since, it only took too long.
+        const isOurs = (await this.#conclude(subject, user, "look", version)) === 1;
+        if (isOurs) outcome = await this.link(subject, user, owner);
+      } else if (before === 1) await this.unlink(subject, user);
+      else await this.#conclude(subject, user, "cancel", version);
     }
     journal.close(entry);
     return outcome === "ok" || outcome === "late" ? "followed" : outcome;
@@ -171,7 +176,12 @@ export class Follows {
     return outcome;
   }
 
-  #conclude(subject: string, user: string, op: "add" | "remove" | "cancel", version: string): Promise<unknown> {
+  #conclude(
+    subject: string,
+    user: string,
+    op: "add" | "remove" | "cancel" | "look",
+    version: string,
+  ): Promise<unknown> {
     const { graph, following } = this.#ofSubject(subject);
     return this.#store.run(conclude, { graph, following, other: user, op, version });
   }

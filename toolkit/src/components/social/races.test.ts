@@ -115,6 +115,54 @@ describeBackends("social races", { backends: ["embedded", "redis"], audit: false
     expect(await social.follows.counts("ann")).toMatchObject({ followers: 0 });
   });
 
+  /** What each side says of Ben's following Ann. */
+  const sides = async (social: Social) => [
+    await social.follows.isFollowing("ben", "ann"),
+    (await social.follows.followers("ann")).items.includes("ben"),
+  ];
+
+  test("a follow that is refused while a block ends the same edge leaves nothing of it on either side", async () => {
+    const social = await ready();
+    const refused = once(() => social.follows.follow("ben", "ann"));
+    // The edge has left the side of the one who blocks, and not yet the other.
+    const slow = new Social(partsWith({ follows: beforeScript(backend.store, "social.follows.conclude", refused) }));
+    await slow.follows.block("ann", "ben");
+    expect(await sides(social)).toEqual([false, false]);
+    expect(await social.follows.unblock("ann", "ben")).toBe(true);
+    expect(await social.follows.follow("ben", "ann")).toEqual({ status: "followed" });
+    expect(await sides(social)).toEqual([true, true]);
+  });
+
+  test("nor where the edge was only half made when the block came", async () => {
+    const social = network();
+    await people(social, "ann", "ben");
+    let going: Promise<unknown> | undefined;
+    const refused = () => {
+      going ??= social.follows.follow("ben", "ann");
+      return going;
+    };
+    const blocking = new Social(partsWith({ follows: beforeScript(backend.store, "social.follows.intend", refused) }));
+    const blocked = once(() => blocking.follows.block("ann", "ben"));
+    // Ann's side has the edge, and Ben's does not have it yet.
+    const slow = new Social(partsWith({ follows: beforeScript(backend.store, "social.follows.conclude", blocked) }));
+    await slow.follows.follow("ben", "ann");
+    expect(await sides(social)).toEqual([false, false]);
+  });
+
+  test("a follow that comes too late for an edge that somebody is ending is made in full", async () => {
+    const social = await ready();
+    // The edge is gone from Ann's side under a later version than the one that the follow has.
+    const ended = once(async () => {
+      const left = "social:{ann}:left";
+      await backend.store.call("ZREM", "social:{ann}:followers", "ben");
+      await backend.store.call("ZADD", left, Date.now() + 50, "ben");
+    });
+    await backend.store.call("HSET", "social:{ben}:graph", "i:ann", "remove 1");
+    const slow = new Social(partsWith({ follows: beforeScript(backend.store, "social.follows.attach", ended) }));
+    await slow.follows.follow("ben", "ann");
+    expect(await sides(social)).toEqual([true, true]);
+  });
+
   test("a timeline that is being built while its owner follows somebody has them too", async () => {
     const social = network();
     await people(social, "ann", "ben", "cat");

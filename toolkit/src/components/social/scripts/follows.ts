@@ -18,10 +18,13 @@ import { LUA_ORDER } from "../ids.ts";
 const KEEP_MS = 3_600_000;
 const STALE_MS = KEEP_MS / 2;
 
-const asIntended = asTuple(wordOf("ok"), asText);
+const asIntended = asTuple(wordOf("ok"), asText, asNumber);
 const asNotIntended = asTuple(wordOf("not-found", "exists", "blocked", "full", "absent"), optional(asText));
 
-/** Step 1. { outcome, version }: "ok", or why nothing is to be done: "exists", "absent", "blocked", "full", "not-found". */
+/**
+ * Step 1. { outcome, version, 1 if there may be an edge on either side }: "ok", or why nothing is to be done: "exists", "absent",
+ * "blocked", "full", "not-found".
+ */
 export const intend = defineScript({
   name: "social.follows.intend",
   keys: ["graph", "following", "blocks"],
@@ -42,7 +45,7 @@ export const intend = defineScript({
     local version = math.max(now, tonumber(is[2] or 0) + 1)
     local text = string.format("%.0f", version)
     redis.call("HSET", graph, "v", text, "i:" .. other, op .. " " .. text)
-    return {"ok", text}
+    return {"ok", text, (follows or is[3]) and 1 or 0}
   `,
   reply: (reply) => (asList(reply)[0] === "ok" ? asIntended(reply) : asNotIntended(reply)),
 });
@@ -89,7 +92,11 @@ export const detach = defineScript({
   reply: asTuple(asText, asNumber),
 });
 
-/** Step 3: "add", "remove", or "cancel" for a wish that came to nothing. 0 when another note has taken its place. */
+/**
+ * Step 3: "add", "remove", "cancel" for a wish that came to nothing, or "look". 0 when another note has taken its place. A wish may be
+ * cancelled only where there was neither an edge nor another's note before: that note would be lost with it, and what it had begun on
+ * the other side would never be finished on this one.
+ */
 export const conclude = defineScript({
   name: "social.follows.conclude",
   keys: ["graph", "following"],
@@ -99,6 +106,7 @@ export const conclude = defineScript({
     local note = redis.call("HGET", graph, "i:" .. other)
     local meant = op == "remove" and "remove" or "add"
     if note ~= meant .. " " .. version then return 0 end
+    if op == "look" then return 1 end
     redis.call("HDEL", graph, "i:" .. other)
     if op == "add" then redis.call("ZADD", following, version, other)
     elseif op == "remove" then redis.call("ZREM", following, other)

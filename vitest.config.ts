@@ -2,8 +2,8 @@ import { defineConfig } from "vitest/config";
 import { inlineTextsInVite } from "./scripts/inline-texts.js";
 
 /**
- * They put other modules into the place of Node's, or of ours, or fix the key of all hashes of the process: a store that another
- * file has opened would not find its own keys.
+ * They put other modules into the place of Node's, or of ours; or fix the key of all hashes of the process, so that a store which
+ * another file has opened would not find its own keys; or look at everything that the process has loaded.
  */
 const ALONE = [
   "console/tests/password.test.ts",
@@ -13,6 +13,7 @@ const ALONE = [
   "engine/src/core/word-hash.test.ts",
   "engine/src/persist/aof/appender.test.ts",
   "engine/tests/faults/failing-disk.test.ts",
+  "toolkit/src/base/options.test.ts",
 ];
 
 const EVERYWHERE = ["**/node_modules/**", "**/dist/**"];

@@ -90,7 +90,7 @@ describe.skipIf(!installed("redis-server"))(
     afterAll(async () => {
       await server?.stop();
       if (dir !== undefined) rmSync(dir, { recursive: true });
-      if (entry !== undefined) rmSync(entry);
+      if (entry !== undefined) rmSync(entry, { force: true });
     });
 
     /** What the program prints; with a warning of ours if its thread had failed. */

@@ -25,6 +25,16 @@ const VIEWS = [
   ...["components", "components?kind=latches", "topics", "topics?name=orders", "examples", "nowhere"],
 ];
 
+/** What the next dialog is called when it comes. */
+const FIRST_NAME = `new Promise((resolve) => {
+  new MutationObserver((_, observer) => {
+    const dialog = document.querySelector("[role=dialog]");
+    if (dialog === null) return;
+    observer.disconnect();
+    resolve(dialog.getAttribute("aria-label"));
+  }).observe(document.body, { childList: true, subtree: true });
+})`;
+
 let release = async (): Promise<void> => {};
 let jobs: Filled["jobs"];
 
@@ -129,6 +139,15 @@ describePages(
       expect(keys.length).toBeGreaterThan(30);
       expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([]);
       expect(await page.evaluate("document.querySelector('[role=dialog]').scrollTop")).toBe(0);
+      await page.keyboard.press("Escape");
+    });
+
+    test("a dialog has its name from the first moment, when it takes the focus", async () => {
+      const { page } = opened();
+      await visit("keys");
+      const names = page.evaluate(FIRST_NAME);
+      await page.keyboard.press("?");
+      expect(await names).toBe("Keyboard");
       await page.keyboard.press("Escape");
     });
 

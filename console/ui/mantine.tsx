@@ -25,7 +25,7 @@ const theme = createTheme({
   respectReducedMotion: true,
   components: {
     // The page itself does not scroll, and the lock would write a style element.
-    Modal: { defaultProps: { lockScroll: false } },
+    ModalRoot: { defaultProps: { lockScroll: false } },
     Notification: { defaultProps: { closeButtonProps: { "aria-label": "Hide message" } } },
   },
 });

@@ -171,22 +171,22 @@ const WIDTHS = { md: 560, lg: 820 } as const;
 export function Dialog({ title, close, size = "md", children }: DialogProps) {
   useFocusBack();
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={title}
-      size={WIDTHS[size]}
-      withCloseButton={false}
-      transitionProps={{ duration: 0 }}
-      padding="lg"
-      centered
-    >
-      {children}
-      {/* Last in the order of the keyboard, so that the dialog's own fields come first. */}
-      <button type="button" className="icon dialog-close" aria-label="Dismiss" title="Dismiss" onClick={close}>
-        <IconX size={18} stroke={1.6} />
-      </button>
-    </Modal>
+    <Modal.Root opened onClose={close} size={WIDTHS[size]} transitionProps={{ duration: 0 }} padding="lg" centered>
+      <Modal.Overlay />
+      {/* Mantine names a dialog by its title only after it has been shown and has taken the focus. */}
+      <Modal.Content aria-label={title}>
+        <Modal.Header>
+          <Modal.Title>{title}</Modal.Title>
+        </Modal.Header>
+        <Modal.Body>
+          {children}
+          {/* Last in the order of the keyboard, so that the dialog's own fields come first. */}
+          <button type="button" className="icon dialog-close" aria-label="Dismiss" title="Dismiss" onClick={close}>
+            <IconX size={18} stroke={1.6} />
+          </button>
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   );
 }
 

@@ -175,7 +175,7 @@ class Attempt {
       // A line that was cut off comes whole the next time.
       const end = text.lastIndexOf("\n") + 1;
       rest = text.slice(end);
-      for (const line of text.slice(0, end).split("\n")) if (line !== "") yield JSON.parse(line) as StreamMessage;
+      for (const line of text.slice(0, end).split("\n")) if (line !== "") yield JSON.parse(line);
     }
   }
 

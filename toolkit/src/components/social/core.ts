@@ -74,7 +74,7 @@ export type Job =
 /** How far a pass over an author's audience is: first followers, then lists. */
 export interface Passing {
   readonly set?: "listed";
-  readonly after?: Place;
+  readonly after?: Place | undefined;
   /** Up to this version. */
   readonly until?: string;
 }

@@ -1,3 +1,4 @@
+/// <reference lib="es2024.string" />
 /** What callers pass in, checked before anything is written. Each returns the value, so that it can stand where it is used. */
 import { InputError } from "./errors.ts";
 
@@ -23,10 +24,11 @@ export function word(what: string, value: string, maxBytes = 1_024): string {
 }
 
 export function oneOf<const T extends string>(what: string, value: string, allowed: readonly T[]): T {
-  if (!(allowed as readonly string[]).includes(value)) {
+  const found = allowed.find((each) => each === value);
+  if (found === undefined) {
     throw new InputError(`${what} must be ${allowed.map((each) => `"${each}"`).join(" or ")}, not ${seen(value)}`);
   }
-  return value as T;
+  return found;
 }
 
 /** Text with half of a surrogate pair has no encoding in UTF-8: what is read later would be another text. */
@@ -41,12 +43,12 @@ export function wellFormed(what: string, value: string): string {
 
 /** At once for text that V8 keeps in one byte for each character. */
 export function isWellFormed(value: string): boolean {
-  return (value as string & { isWellFormed(): boolean }).isWellFormed();
+  return value.isWellFormed();
 }
 
 /** What somebody wrote instead of a store; `owner` begins the message. */
 export function aStore<S extends object>(owner: string, store: S): S {
-  const given = store as unknown;
+  const given: unknown = store;
   if (typeof given === "object" && given !== null) {
     if ("run" in given && "pipeline" in given && "clock" in given) return store;
     if ("then" in given) throw new InputError(`${owner} needs a store and got a promise: write "await open()"`);

@@ -22,17 +22,17 @@ export interface Codec<T, I = T> {
  * codec.decode("{\"id\":1}"); // → { id: 1 }
  */
 export function json<T = unknown>(): Codec<T> {
-  return JSON_CODEC as Codec<T>;
+  return JSON_CODEC;
 }
 
-const JSON_CODEC: Codec<unknown> = {
+const JSON_CODEC = {
   binary: false,
-  encode(value) {
+  encode(value: unknown) {
     const text = JSON.stringify(value);
     if (text === undefined) throw new InputError(`a value of type ${typeof value} has no JSON form`);
     return text;
   },
-  decode: (stored) => JSON.parse(typeof stored === "string" ? stored : stored.toString("utf8")),
+  decode: (stored: string | Buffer) => JSON.parse(typeof stored === "string" ? stored : stored.toString("utf8")),
 };
 
 /** Bytes as they are. */

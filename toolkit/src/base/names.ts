@@ -146,7 +146,7 @@ export function memberOf({ prefix, name, details }: NamedThing): string {
 /** Null for what no process of ours has written. */
 export function parseMember(member: string): NamedThing | null {
   try {
-    const [prefix, name, details = {}] = JSON.parse(member) as [string, string, NamedThing["details"]?];
+    const [prefix, name, details = {}] = JSON.parse(member);
     return typeof prefix === "string" && typeof name === "string" ? { prefix, name, details } : null;
   } catch {
     return null;

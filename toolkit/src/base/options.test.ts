@@ -454,7 +454,7 @@ const NONSENSE: readonly unknown[] = [
   new Map(),
 ];
 
-const required = ({ checks }: OptionSet<never>): Record<string, unknown> =>
+const required = ({ checks }: Pick<OptionSet<never>, "checks">): Record<string, unknown> =>
   Object.fromEntries(
     [...checks].flatMap(([name, { isRequired, ...check }]) => (isRequired ? [[name, valid(check)]] : [])),
   );

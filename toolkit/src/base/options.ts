@@ -22,7 +22,7 @@ export interface Check {
   accepts(value: unknown): boolean;
   readonly isRequired?: boolean;
   /** The option is an object with options of its own. */
-  readonly inner?: { checkAs(owner: string, given: object): unknown };
+  readonly inner?: { checkAs(owner: string, given: unknown): unknown };
 }
 
 /** A check for each option; `required` for those that must be given. */
@@ -37,7 +37,7 @@ export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER): Ch
     most === Number.MAX_SAFE_INTEGER ? `an integer of at least ${least}` : `an integer from ${least} to ${most}`;
   return {
     expected,
-    accepts: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+    accepts: (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= least && value <= most,
   };
 }
 
@@ -113,7 +113,8 @@ export const none: Check = { expected: "null", accepts: (value) => value === nul
 
 export function choice(...allowed: readonly (string | number | boolean)[]): Check {
   const expected = allowed.map((each) => JSON.stringify(each)).join(" or ");
-  return { expected, accepts: (value) => (allowed as readonly unknown[]).includes(value) };
+  const known: readonly unknown[] = allowed;
+  return { expected, accepts: (value) => known.includes(value) };
 }
 
 export function either(first: Check, second: Check): Check {
@@ -148,7 +149,7 @@ export function orFalse<O extends object>(inner: OptionSet<O>): Check {
   return {
     expected: "an object or false",
     accepts: (value) => value === false || isObject(value),
-    inner: { checkAs: (owner, given) => (given as unknown) !== false && inner.checkAs(owner, given) },
+    inner: { checkAs: (owner, given) => given !== false && inner.checkAs(owner, given) },
   };
 }
 
@@ -177,19 +178,19 @@ export class OptionSet<O extends object> {
   }
 
   /** `owner` begins the message. */
-  checkAs(owner: string, given: object): void {
+  checkAs(owner: string, given: unknown): void {
     if (!isObject(given)) throw new InputError(`${owner}: the options must be an object, not ${seen(given)}`);
     for (const name in given) {
-      const value = (given as Readonly<Record<string, unknown>>)[name];
+      const value = given[name];
       const check = this.checks.get(name);
       if (check === undefined) throw this.#unknown(owner, name);
       if (value === undefined) continue;
       if (!check.accepts(value))
         throw new InputError(`${owner}: ${name} must be ${check.expected}, not ${seen(value)}`);
-      check.inner?.checkAs(`${owner}: ${name}`, value as object);
+      check.inner?.checkAs(`${owner}: ${name}`, value);
     }
     for (const [name, { expected }] of this.#required) {
-      if ((given as Readonly<Record<string, unknown>>)[name] !== undefined) continue;
+      if (given[name] !== undefined) continue;
       throw new InputError(`${owner}: ${name} is missing; it must be ${expected}`);
     }
   }
@@ -203,17 +204,20 @@ export class OptionSet<O extends object> {
   }
 }
 
-const defined = new Map<string, OptionSet<never>>();
+/** What a set checks, whatever its interface. */
+type DefinedOptions = Pick<OptionSet<object>, "owner" | "checks">;
+
+const defined = new Map<string, DefinedOptions>();
 
 /** `owner` is the class, or the class and the method: "Locks.acquire". */
 export function defineOptions<O extends object>(owner: string, checks: Checks<O>): OptionSet<O> {
   const set = new OptionSet<O>(owner, checks);
-  defined.set(owner, set as unknown as OptionSet<never>);
+  defined.set(owner, set);
   return set;
 }
 
 /** The sets of all modules that are loaded, for the test that goes through them. */
-export function definedOptions(): ReadonlyMap<string, OptionSet<never>> {
+export function definedOptions(): ReadonlyMap<string, DefinedOptions> {
   return defined;
 }
 
@@ -221,10 +225,11 @@ export function definedOptions(): ReadonlyMap<string, OptionSet<never>> {
 export function withDefaults<D extends object, G extends object>(
   defaults: D,
   given: G,
-): D & { [name in keyof G]: G[name] } {
-  const all = { ...defaults } as Record<string, unknown>;
+): D & { [name in keyof G]: G[name] };
+export function withDefaults(defaults: object, given: object): object {
+  const all: Record<string, unknown> = { ...defaults };
   for (const [name, value] of Object.entries(given)) if (value !== undefined) all[name] = value;
-  return all as D & G;
+  return all;
 }
 
 // -------------------------------------------------------------------------------------------------- suggestions
@@ -286,16 +291,16 @@ function stepsAt(row: readonly number[], at: number): number {
   return row[at] ?? Number.POSITIVE_INFINITY;
 }
 
-function isObject(value: unknown): value is object {
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isSchema(value: unknown): boolean {
   if (!isObject(value) && typeof value !== "function") return false;
-  return hasMethods((value as Readonly<Record<string, unknown>>)["~standard"], "validate");
+  return "~standard" in value && hasMethods(value["~standard"], "validate");
 }
 
 function hasMethods(value: unknown, ...methods: readonly string[]): boolean {
   if (!isObject(value)) return false;
-  return methods.every((name) => typeof (value as Readonly<Record<string, unknown>>)[name] === "function");
+  return methods.every((name) => typeof value[name] === "function");
 }

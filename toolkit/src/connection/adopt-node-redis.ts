@@ -81,7 +81,7 @@ function settingsOf(client: object): AnyOptions {
       },
     },
   });
-  const carrier = Object.create(prototype) as { duplicate(): unknown };
+  const carrier: { duplicate(): unknown } = Object.create(prototype);
   carrier.duplicate();
   if (settings === undefined) throw new InputError("the settings of this node-redis client cannot be read");
   return settings;

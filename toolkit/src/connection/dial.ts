@@ -134,13 +134,13 @@ async function signIn(wire: Wire, settings: Settings): Promise<void> {
 function refusal(error: unknown, label: string, isSecure: boolean): Error {
   if (error instanceof ServerError) return new ServerError(error.message);
   if (error instanceof CinnabarError && !(error instanceof ConnectionError)) return error;
-  const { message, code: own } = (error ?? {}) as { readonly message?: string; readonly code?: unknown };
+  const message = error instanceof Error ? error.message : "";
   // What the system or TLS said, where a connection that was made already has ended with it.
-  const code = (error instanceof ConnectionError ? codeOf(error.cause) : undefined) ?? own;
-  const said = message === undefined || message === "" ? String(code ?? "no answer") : message;
+  const code = (error instanceof ConnectionError ? codeOf(error.cause) : undefined) ?? codeOf(error);
+  const said = message === "" ? (code ?? "no answer") : message;
   const why = tlsReason(code, said, isSecure);
   const cause = new Error(why);
-  if (typeof code === "string") Object.assign(cause, { code });
+  if (code !== undefined) Object.assign(cause, { code });
   if (error instanceof ConnectionError && why.includes(label)) return new ConnectionError(why, { ...NOT_SENT, cause });
   return new ConnectionError(`cannot connect to ${label}: ${why}`, { ...NOT_SENT, cause });
 }
@@ -150,6 +150,6 @@ export function mayPass(error: unknown): boolean {
   if (error instanceof ServerError)
     return ["LOADING", "MASTERDOWN", "CLUSTERDOWN", "BUSY", "TRYAGAIN"].includes(error.code);
   if (!(error instanceof ConnectionError)) return false;
-  const { code } = (error.cause ?? {}) as { readonly code?: unknown };
-  return typeof code !== "string" || !/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO$)/.test(code);
+  const code = codeOf(error.cause);
+  return code === undefined || !/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO$)/.test(code);
 }

@@ -106,7 +106,7 @@ export class EmbeddedDriver implements Driver {
     const client = this.#engine.connect({ buffers: true });
     this.#sessions.add(client);
     client.onPush(([kind, channel, message]) => {
-      if (String(kind) === "message") events.message(String(channel), message as Buffer);
+      if (String(kind) === "message" && Buffer.isBuffer(message)) events.message(String(channel), message);
     });
     return {
       subscribe: async (channel) => void (await client.call("SUBSCRIBE", channel)),

@@ -245,10 +245,10 @@ function openError(error: unknown, dir: string | undefined): Error {
   if (!(error instanceof Error)) return errorOf(error);
   const { name, message, cause } = error;
   if (name === "ConfigError") return new InputError(`config: ${message}`, { cause: error });
-  const kinds = [name, codeOf(error), (cause as Error | undefined)?.name];
+  const kinds = [name, codeOf(error), cause instanceof Error ? cause.name : undefined];
   const kind = kinds.find((each) => each !== undefined && Object.hasOwn(REASONS, each));
   const [code, advice] = (kind === undefined ? undefined : REASONS[kind]) ?? ["OPEN_FAILED", ""];
-  const isOutOfMemory = name === "AofError" && (error as { kind?: unknown }).kind === "memory";
+  const isOutOfMemory = name === "AofError" && "kind" in error && error.kind === "memory";
   const what = dir === undefined ? "the store" : `"${dir}"`;
   const text = `${what} cannot be opened: ${message}${advice === "" || isOutOfMemory ? "" : ` ${advice}`}`;
   return new OpenError(isOutOfMemory ? "NO_MEMORY" : code, text, { cause: error });

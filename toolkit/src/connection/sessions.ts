@@ -1,8 +1,11 @@
 /** What the drivers of servers share: connections of their own, and transactions in one write. */
 import { ServerError } from "../base/errors.ts";
 import { zipped } from "../base/lists.ts";
+import { asList, orNull } from "../base/replies.ts";
 import type { Answer, Reply, Request, Session } from "./port.ts";
 import type { Wire } from "./wire.ts";
+
+const listOrNull = orNull(asList);
 
 export const EXEC: Request = { words: ["EXEC"], key: undefined, buffers: true };
 
@@ -14,7 +17,7 @@ export function asBuffers(requests: readonly Request[]): Request[] {
 /** From the answers to MULTI, the commands and EXEC to the answers of the commands; null when a watched key had changed. */
 export function executedOrNull(requests: readonly Request[], answers: readonly Answer[]): Answer[] | null {
   for (const answer of answers) if (answer instanceof ServerError) throw answer;
-  const replies = answers.at(-1) as Answer[] | null;
+  const replies = listOrNull(answers.at(-1));
   if (replies === null) return null;
   return zipped(requests, replies).map(([{ buffers }, reply]) => (buffers ? reply : asText(reply)));
 }
@@ -23,9 +26,11 @@ export function executed(requests: readonly Request[], answers: readonly Answer[
   return executedOrNull(requests, answers) ?? [];
 }
 
+function asText(answer: Reply): Reply;
+function asText(answer: Answer): Answer;
 function asText(answer: Answer): Answer {
   if (Buffer.isBuffer(answer)) return answer.toString("utf8");
-  return Array.isArray(answer) ? (answer.map(asText) as Reply) : answer;
+  return Array.isArray(answer) ? answer.map((each) => asText(each)) : answer;
 }
 
 export function sessionOver(wire: Wire, timeoutMs: number | undefined): Session {

@@ -267,7 +267,7 @@ export class SharedFolder {
 
   #owner(): Owner | null {
     try {
-      return JSON.parse(readFileSync(join(this.#dir, FOLDER, "owner.json"), "utf8")) as Owner;
+      return JSON.parse(readFileSync(join(this.#dir, FOLDER, "owner.json"), "utf8"));
     } catch (error) {
       if (codeOf(error) !== "EACCES") return null;
       const message = `"${this.#dir}" cannot be opened: another user has it, and shares it with processes of that user alone.`;

@@ -358,13 +358,15 @@ export class Store {
   async pipeline<const I extends readonly Item[]>(items: I, options: RunOptions = NO_OPTIONS): Promise<Answers<I>> {
     if (options !== NO_OPTIONS && !checked.has(options)) RUN_OPTIONS.check(options);
     for (const item of items) if (!isCall(item)) checkWords(item);
-    if (items.length === 0) return [] as unknown as Answers<I>;
-    await this.#enter(items, options);
-    const repeatable = items.every((item) => (isCall(item) ? item.script.repeatable : isRead(item)));
-    const sending = { repeatable, keys: this.#keysOf(items), ...options };
-    const answers = await this.#trip("pipeline", items, sending, (attempt) =>
-      this.#sender.sendAll(items, this.#attempts, attempt),
-    );
+    let answers: readonly Answer[] = [];
+    if (items.length > 0) {
+      await this.#enter(items, options);
+      const repeatable = items.every((item) => (isCall(item) ? item.script.repeatable : isRead(item)));
+      const sending = { repeatable, keys: this.#keysOf(items), ...options };
+      answers = await this.#trip("pipeline", items, sending, (attempt) =>
+        this.#sender.sendAll(items, this.#attempts, attempt),
+      );
+    }
     return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
   }
 
@@ -382,9 +384,12 @@ export class Store {
    * await db.multi([["INCR", "n"], ["INCRBY", "n", 2]]); // → [1, 3]
    */
   async multi<const I extends readonly Item[]>(items: I): Promise<Answers<I>> {
-    if (items.length === 0) return [] as unknown as Answers<I>;
-    await this.#enter(items, NO_OPTIONS);
-    return (await this.#transactions.multi(items)) as Answers<I>;
+    let answers: readonly unknown[] = [];
+    if (items.length > 0) {
+      await this.#enter(items, NO_OPTIONS);
+      answers = await this.#transactions.multi(items);
+    }
+    return answers as Answers<I>;
   }
 
   /**

@@ -3,7 +3,7 @@
  * to do. What OpenSSL says names a place in its sources; the reason in it, and what it most often means, are what helps.
  */
 import { createSecureContext, type SecureContextOptions } from "node:tls";
-import { InputError } from "../base/errors.ts";
+import { InputError, messageOf } from "../base/errors.ts";
 import type { TlsOptions } from "./port.ts";
 
 /** Refuses options that cannot be used, and those of a URL without TLS: they show that encryption is expected. */
@@ -15,7 +15,7 @@ export function checkTls(options: TlsOptions, isSecure: boolean): void {
   try {
     createSecureContext(options as SecureContextOptions);
   } catch (error) {
-    throw new InputError(`tls cannot be used: ${(error as Error).message}`, { cause: error });
+    throw new InputError(`tls cannot be used: ${messageOf(error)}`, { cause: error });
   }
 }
 

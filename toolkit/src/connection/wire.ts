@@ -92,6 +92,9 @@ interface Restable {
   unref?(): unknown;
 }
 
+/** A socket has all of it, other streams what they have. */
+type WireStream = Duplex & Restable & Partial<Lending>;
+
 const nothing = (): void => {};
 /** In the place of those that were answered. */
 const ANSWERED = new Pending({ words: [], key: undefined, buffers: false }, { timeoutMs: undefined }, nothing, nothing);
@@ -132,17 +135,17 @@ export class Wire implements Receiver {
     if (this.#closed === null) this.#write();
   };
 
-  constructor(stream: Duplex, label: string, clock: Clock, bounds: WireBounds = {}) {
+  constructor(stream: WireStream, label: string, clock: Clock, bounds: WireBounds = {}) {
     this.#stream = stream;
     this.label = label;
     this.#clock = clock;
     this.#bounds = { inFlightBytes: MOST_IN_FLIGHT_BYTES, replyBytes: MOST_REPLY_BYTES, rests: false, ...bounds };
-    this.#resting = this.#bounds.rests ? (stream as Duplex & Restable) : null;
+    this.#resting = this.#bounds.rests ? stream : null;
     this.#resting?.unref?.();
     this.#decoder = new Decoder(this, this.#bounds.replyBytes);
     // The end of a stream that lends its bytes comes as with any other.
     stream.on("data", (chunk: Buffer) => this.#read(chunk, false));
-    (stream as Partial<Lending>)[LEND]?.((bytes) => this.#read(bytes, true));
+    stream[LEND]?.((bytes) => this.#read(bytes, true));
     stream.on("error", (error: Error) => {
       this.#error ??= error;
     });
@@ -454,7 +457,9 @@ function plain(error: Error): Error {
   return copy;
 }
 
+function asText(answer: Reply): Reply;
+function asText(answer: Answer): Answer;
 function asText(answer: Answer): Answer {
   if (Buffer.isBuffer(answer)) return answer.toString("utf8");
-  return Array.isArray(answer) ? (answer.map(asText) as Reply) : answer;
+  return Array.isArray(answer) ? answer.map((each) => asText(each)) : answer;
 }

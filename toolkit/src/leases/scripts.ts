@@ -452,8 +452,8 @@ type Component = "locks" | "semaphores" | "elections";
 function permitScripts(component: Component, settings: Settings) {
   // A lock's limit is no parameter: both names are left out there, and callers need not care.
   const fixed = component !== "semaphores";
-  const keys = (fixed ? ["state", "held", "queue"] : KEYS) as typeof KEYS;
-  const limitArg = (fixed ? [] : ["limitArg"]) as unknown as readonly ["limitArg"];
+  const keys: readonly (typeof KEYS)[number][] = fixed ? ["state", "held", "queue"] : KEYS;
+  const limitArg: readonly "limitArg"[] = fixed ? [] : ["limitArg"];
   const limitLua = fixed
     ? `local limit = ${WHOLE_LOCK}`
     : `local limit = tonumber(redis.call("GET", limitKey) or limitArg)`;

@@ -40,7 +40,10 @@ export type ToThread =
 /** What comes from it. */
 export type FromThread = { readonly kind: "ready" } | { readonly kind: "lost"; readonly ids: readonly number[] };
 
-/** What stands in a slot. Bytes are base64 in an object, as JSON has none. */
+/** What stands in a slot: a lease, or only its number where its text is too long and comes as a message. */
+export type InSlot = SlotText | readonly [id: number];
+
+/** Bytes are base64 in an object, as JSON has none. */
 export type SlotText = readonly [
   id: number,
   sha: string,

@@ -6,11 +6,19 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock, threadsMicros } from "../base/clock.ts";
 import { ServerError } from "../base/errors.ts";
-import type { Script, ScriptCall } from "../base/script.ts";
+import { defineScript, type Script, type ScriptCall } from "../base/script.ts";
 import { Store } from "../connection/store.ts";
 import { openUrl } from "../connection/url.ts";
 import { Board, SLOTS } from "./board.ts";
-import { type FromThread, LOOK_MS, LOOKS_PER_LEASE, type SlotText, type ThreadData, type ToThread } from "./thread.ts";
+import {
+  type FromThread,
+  type InSlot,
+  LOOK_MS,
+  LOOKS_PER_LEASE,
+  type SlotText,
+  type ThreadData,
+  type ToThread,
+} from "./thread.ts";
 
 interface Lease {
   readonly id: number;
@@ -34,7 +42,7 @@ const CALM_LOOKS = 20;
 
 if (parentPort === null) throw new Error("this file is run by a worker thread");
 const port = parentPort;
-const { address, looking } = workerData as ThreadData;
+const { address, looking }: ThreadData = workerData;
 const interval = new Int32Array(looking);
 const boards: Board[] = [];
 const scripts = new Map<string, Script<never, unknown>>();
@@ -71,15 +79,17 @@ function forget(number: number, lease: Lease): void {
   texts.delete(lease.id);
 }
 
+function wholeText(written: InSlot): SlotText | undefined {
+  if (written.length !== 1) return written;
+  const text = texts.get(written[0]);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
 function takeOver(board: Board, slot: number, number: number): Lease | undefined {
   const written = board.read(slot);
   if (written === null) return undefined;
-  let parts = JSON.parse(written.text) as SlotText;
-  if ((parts as readonly unknown[]).length === 1) {
-    const text = texts.get(parts[0]);
-    if (text === undefined) return undefined;
-    parts = JSON.parse(text) as SlotText;
-  }
+  const parts = wholeText(JSON.parse(written.text));
+  if (parts === undefined) return undefined;
   const [id, sha, leaseMs, keys, args] = parts;
   const script = scripts.get(sha);
   // Its message is on the way.
@@ -170,11 +180,17 @@ async function answersTo(due: readonly Lease[]): Promise<readonly unknown[]> {
   }
 }
 
-function scriptOf(sha: string, source: string): Script<never, unknown> {
-  // Renewals run while their slot is being moved, so they have one text for all topologies.
-  const inCluster = { sha, source };
-  const made = { name: "leases.renew", sha, source, inCluster, repeatable: true, buffers: false, reply: Number };
-  return made as unknown as Script<never, unknown>;
+/** Its keys and arguments have their names in the text already. */
+function scriptOf(source: string): Script<never, unknown> {
+  return defineScript({
+    name: "leases.renew",
+    keys: [],
+    lua: source,
+    reply: Number,
+    repeatable: true,
+    // Renewals run while their slot is being moved, so they have one text for all topologies.
+    whileMoving: true,
+  });
 }
 
 async function stop(): Promise<void> {
@@ -204,7 +220,7 @@ port.on("message", (message: ToThread) => {
       boards.push(new Board(message.memory));
       break;
     case "script":
-      scripts.set(message.sha, scriptOf(message.sha, message.source));
+      scripts.set(message.sha, scriptOf(message.source));
       break;
     case "text":
       texts.set(message.id, message.text);

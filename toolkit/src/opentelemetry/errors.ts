@@ -1,13 +1,13 @@
 /** How errors stand on spans and in metrics. */
 import { type Attributes, type Span, SpanStatusCode } from "@opentelemetry/api";
-import { errorOf, ServerError } from "../base/errors.ts";
+import { codeOf, errorOf, ServerError } from "../base/errors.ts";
 import { DB, ERROR_TYPE } from "./names.ts";
 
 /** Of few values: the code where there is one, otherwise the name of the error. Empty where there is none. */
 export function errorAttributes(error: unknown): Attributes {
   if (error === undefined) return {};
-  const { name, code } = errorOf(error) as Error & { readonly code?: unknown };
-  const type = typeof code === "string" && code !== "" ? code : name;
+  const code = codeOf(error) ?? "";
+  const type = code === "" ? errorOf(error).name : code;
   return { [ERROR_TYPE]: type, ...(error instanceof ServerError ? { [DB.status]: error.code } : {}) };
 }
 

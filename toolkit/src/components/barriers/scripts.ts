@@ -17,7 +17,7 @@
  *  6. Outcomes are kept for some generations, and with the other keys for `keepMs` after the last use.
  */
 import { inPairs } from "../../base/lists.ts";
-import { asNumber, asText, asTexts, asTuple } from "../../base/replies.ts";
+import { asNumber, asTexts, asTuple, wordOf } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -45,8 +45,10 @@ local function outcomeOf(who)
 end
 `;
 
+const asStatus = wordOf("waiting", "released", "last", "replaced", "reset", "conflict", "withdrawn");
+
 export interface Arrival {
-  readonly status: "waiting" | "released" | "last" | "replaced" | "reset" | "conflict" | "withdrawn";
+  readonly status: ReturnType<typeof asStatus>;
   /** Of what was released; of `conflict` the number of parties that the others have. */
   readonly generation: number;
   /** How many have come. */
@@ -54,11 +56,11 @@ export interface Arrival {
   readonly resets: number;
 }
 
-const ARRIVAL = asTuple(asText, asNumber, asNumber, asNumber);
+const ARRIVAL = asTuple(asStatus, asNumber, asNumber, asNumber);
 
 function arrival(reply: Reply): Arrival {
   const [status, generation, count, resets] = ARRIVAL(reply);
-  return { status: status as Arrival["status"], generation, count, resets };
+  return { status, generation, count, resets };
 }
 
 /** Comes, or comes again: `again` is "" at first, then the number of resets that the first answer told. */

@@ -1,5 +1,6 @@
 /** Loads of several keys, as few calls as possible: what is asked for within one turn of the event loop goes into one call. */
 import { InputError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import type { Loading } from "./types.ts";
 
 /** What makes the values of several keys: one for each, in order. */
@@ -32,14 +33,14 @@ export class Batch<T> {
     const asked = this.#asked;
     this.#asked = [];
     try {
-      const values = await this.#load(
+      const values: readonly T[] = await this.#load(
         asked.map(({ key }) => key),
         asked.map(({ loading }) => loading),
       );
       if (!Array.isArray(values) || values.length !== asked.length) {
         throw new InputError(`a loader of ${asked.length} keys must give a list of as many values`);
       }
-      for (const [at, { resolve }] of asked.entries()) resolve(values[at] as T);
+      for (const [{ resolve }, value] of zipped(asked, values)) resolve(value);
     } catch (error) {
       for (const { reject } of asked) reject(error);
     }

@@ -119,7 +119,8 @@ function isPublic({ method, headers }: IncomingMessage, ignored: readonly string
  * hosts may differ, and may name their host. A page with `_` among its parameters is dynamic: browsers add it to get past caches.
  */
 function defaultKey(request: IncomingMessage): string | null {
-  const url = (request as { originalUrl?: string }).originalUrl ?? request.url ?? "";
+  const original = "originalUrl" in request ? request.originalUrl : undefined;
+  const url = typeof original === "string" ? original : (request.url ?? "");
   const key = `${request.headers.host ?? ""} ${url}`;
   if (key.length > 1_000 || !URL.canParse(url, "http://localhost")) return null;
   return new URL(url, "http://localhost").searchParams.has("_") ? null : key;
@@ -151,7 +152,7 @@ function capture(
       if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) return;
       const bytes =
         typeof chunk === "string"
-          ? Buffer.from(chunk, typeof encoding === "string" ? (encoding as BufferEncoding) : "utf8")
+          ? Buffer.from(chunk, typeof encoding === "string" && Buffer.isEncoding(encoding) ? encoding : "utf8")
           : Buffer.from(chunk);
       size += bytes.length;
       if (size <= maxBytes) chunks.push(bytes);
@@ -160,12 +161,12 @@ function capture(
     response.setHeader("X-Cache", "MISS");
     response.write = (chunk: unknown, encoding: unknown, ...rest: unknown[]) => {
       take(chunk, encoding);
-      return (write as (...args: unknown[]) => boolean).call(response, chunk, encoding, ...rest);
+      return Reflect.apply(write, response, [chunk, encoding, ...rest]);
     };
-    response.end = ((chunk: unknown, encoding: unknown, ...rest: unknown[]) => {
+    response.end = (chunk?: unknown, encoding?: unknown, ...rest: unknown[]) => {
       take(chunk, encoding);
-      return (end as (...args: unknown[]) => ServerResponse).call(response, chunk, encoding, ...rest);
-    }) as typeof end;
+      return Reflect.apply(end, response, [chunk, encoding, ...rest]);
+    };
     // Also when the client goes away before the end: nobody may wait for ever.
     response.once("close", () => {
       const isKept = response.writableFinished && size <= maxBytes && mayBeKept(request, response);
@@ -222,7 +223,7 @@ export const pageCodec: Codec<CachedPage> = {
   decode: (stored) => {
     const bytes = typeof stored === "string" ? Buffer.from(stored, "utf8") : stored;
     const at = bytes.indexOf("\n");
-    const { status, headers } = JSON.parse(bytes.toString("utf8", 0, at)) as Pick<CachedPage, "status" | "headers">;
+    const { status, headers }: Omit<CachedPage, "body"> = JSON.parse(bytes.toString("utf8", 0, at));
     return { status, headers, body: bytes.subarray(at + 1) };
   },
 };

@@ -263,14 +263,15 @@ async function acknowledged<T>(request: IncomingMessage, response: ServerRespons
 
 async function seenIn(request: IncomingMessage): Promise<number> {
   // A framework may have read it already.
-  let body = (request as { body?: unknown }).body;
+  let body = "body" in request ? request.body : undefined;
   if (body === undefined) {
     const chunks: Buffer[] = [];
     let size = 0;
-    for await (const chunk of request) {
-      size += (chunk as Buffer).length;
+    const parts: AsyncIterable<Buffer> = request;
+    for await (const chunk of parts) {
+      size += chunk.length;
       if (size > MAX_BODY_BYTES) throw new InputError("the body is too large");
-      chunks.push(chunk as Buffer);
+      chunks.push(chunk);
     }
     try {
       body = JSON.parse(Buffer.concat(chunks).toString("utf8"));
@@ -278,7 +279,7 @@ async function seenIn(request: IncomingMessage): Promise<number> {
       throw new InputError("the body must be JSON");
     }
   }
-  const seen = (body as { seen?: unknown } | null)?.seen;
+  const seen = typeof body === "object" && body !== null && "seen" in body ? body.seen : undefined;
   if (typeof seen !== "number") throw new InputError('the body must be {"seen": id}');
   return seen;
 }

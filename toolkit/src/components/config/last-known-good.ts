@@ -11,8 +11,9 @@ export interface Snapshot {
 /** Null when there is no such file, or one that is no snapshot: a torn or foreign file is as good as none. */
 export async function readSnapshot(file: string): Promise<Snapshot | null> {
   try {
-    const read = JSON.parse(await readFile(file, "utf8")) as Partial<Snapshot> | null;
-    return typeof read?.version === "number" && "value" in read ? (read as Snapshot) : null;
+    const read: unknown = JSON.parse(await readFile(file, "utf8"));
+    if (typeof read !== "object" || read === null || !("version" in read) || !("value" in read)) return null;
+    return typeof read.version === "number" ? { version: read.version, value: read.value } : null;
   } catch {
     return null;
   }

@@ -35,6 +35,12 @@ export interface MaintenanceInfo {
   readonly by: string;
 }
 
+/** As `begin` has stored it. */
+function infoIn(stored: string): MaintenanceInfo {
+  const { reason, by }: Pick<MaintenanceInfo, "reason" | "by"> = JSON.parse(stored);
+  return { on: true, reason, by };
+}
+
 const OFF: MaintenanceInfo = { on: false, reason: "", by: "" };
 
 const OPTIONS = defineOptions<MaintenanceOptions>("Maintenance", {
@@ -94,8 +100,7 @@ export class Maintenance {
   async #check(): Promise<MaintenanceInfo> {
     try {
       const stored = await this.#store.call("GET", this.#key);
-      this.#status =
-        stored === null ? OFF : { on: true, ...(JSON.parse(String(stored)) as Omit<MaintenanceInfo, "on">) };
+      this.#status = stored === null ? OFF : infoIn(String(stored));
     } catch {
       // Whether or not it is reachable, a service must not go up and down with the store.
     }

@@ -240,7 +240,7 @@ export class Elections {
   }
 
   async *#leaders(name: string, channel: string, ended?: AbortSignal): AsyncGenerator<Leader | null, void, void> {
-    let leader: Leader | null = null;
+    const seen: { leader: Leader | null } = { leader: null };
     let isKnown = false;
     let wake = (): void => {};
     const hint = new Hint(this.#store, {
@@ -248,8 +248,8 @@ export class Elections {
       pollMs: this.#pollMs,
       look: async () => {
         const found = await this.get(name);
-        if (isKnown && found?.fence === leader?.fence) return;
-        leader = found;
+        if (isKnown && found?.fence === seen.leader?.fence) return;
+        seen.leader = found;
         isKnown = true;
         wake();
       },
@@ -257,8 +257,9 @@ export class Elections {
     hint.follow();
     try {
       for (let told: number | null | undefined; ; ) {
-        if (isKnown && told !== ((leader as Leader | null)?.fence ?? null)) {
-          told = (leader as Leader | null)?.fence ?? null;
+        const { leader } = seen;
+        if (isKnown && told !== (leader?.fence ?? null)) {
+          told = leader?.fence ?? null;
           yield leader;
           continue;
         }

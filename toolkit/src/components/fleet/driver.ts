@@ -40,6 +40,12 @@ interface Open {
   readonly slot: number;
 }
 
+/** A driver whose state is known. */
+interface Listened {
+  end: () => void;
+  state: ConnectionState;
+}
+
 export class FleetDriver implements Driver {
   readonly topology = "cluster";
   /** A thread would have to follow the layout too. */
@@ -58,7 +64,7 @@ export class FleetDriver implements Driver {
   readonly #quiet = new Set<() => void>();
   readonly #sessions = new Set<Open>();
   readonly #subscribers = new Set<FleetSubscriber>();
-  readonly #listening = new Map<Driver, { readonly end: () => void; state: ConnectionState }>();
+  readonly #listening = new Map<Driver, Listened>();
   #closed = false;
 
   constructor(options: FleetDriverOptions) {
@@ -124,7 +130,7 @@ export class FleetDriver implements Driver {
     }
     for (const driver of drivers) {
       if (this.#listening.has(driver)) continue;
-      const entry = { end: () => {}, state: "connecting" as ConnectionState };
+      const entry: Listened = { end: () => {}, state: "connecting" };
       this.#listening.set(driver, entry);
       entry.end = driver.onState((state) => {
         entry.state = state;

@@ -82,7 +82,7 @@ export function firstLayout(
 
 /** Gives a layout its type, or says what is wrong with it. */
 export function validLayout(value: unknown): Layout {
-  const { components } = (value ?? {}) as Layout;
+  const components = typeof value === "object" && value !== null && "components" in value ? value.components : null;
   if (typeof components !== "object" || components === null) throw new InputError("a layout has components");
   for (const [name, component] of Object.entries(components)) validComponent(`component "${name}"`, component);
   return value as Layout;

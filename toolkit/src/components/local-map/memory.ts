@@ -132,7 +132,7 @@ export class Memory<V> {
   }
 
   #told(message: Buffer): void {
-    const [before, version, ...keys] = JSON.parse(message.toString("utf8")) as string[];
+    const [before, version, ...keys]: string[] = JSON.parse(message.toString("utf8"));
     if (keys.length === 0) this.forgetAll();
     else this.forget(keys);
     if (this.#heard === null) return;

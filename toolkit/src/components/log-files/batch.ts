@@ -45,8 +45,8 @@ export class Batch {
 
   /** A command or a bound script, run as often as it is added, in this order. */
   add(item: Item): this {
+    if ("script" in item && item.keys.length === 0) throw new InputError(`${item.script.name} has no keys`);
     const keys = "script" in item ? item.keys : [routingKey(item)];
-    if (keys.length === 0) throw new InputError(`${(item as { script: { name: string } }).script.name} has no keys`);
     for (const key of keys) this.#check(key);
     this.#items.push(item);
     return this;

@@ -65,6 +65,11 @@ export interface CommonMessage {
   readonly count: number;
 }
 
+/** An entry as the list of the last ones has it. */
+interface StoredEntry extends Omit<LogEntry, "at"> {
+  readonly at: number;
+}
+
 interface Buffered {
   readonly name: string;
   readonly severity: string;
@@ -212,11 +217,7 @@ export class Logs {
     const limit = integer("limit", options.limit ?? this.#keep.keepRecent, 1, this.#keep.keepRecent);
     const found = asTexts(await this.#store.call("LRANGE", this.#keys(name, severity).recent, 0, limit - 1));
     return found.map((json) => {
-      const { at, message, fields } = JSON.parse(json) as {
-        at: number;
-        message: string;
-        fields?: Record<string, unknown>;
-      };
+      const { at, message, fields }: StoredEntry = JSON.parse(json);
       return { at: new Date(at), message, fields };
     });
   }

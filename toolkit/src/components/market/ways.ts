@@ -5,7 +5,7 @@
  */
 
 import { CinnabarError } from "../../base/errors.ts";
-import { asText, asTextOrNull, asTextOrNumber, asTextsOrNulls, asTuple, optional } from "../../base/replies.ts";
+import { asTextOrNull, asTextOrNumber, asTextsOrNulls, asTuple, optional, wordOf } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Locks } from "../locks/index.ts";
@@ -37,6 +37,8 @@ export interface Way {
   move(money: Move): Promise<MoveOutcome>;
 }
 
+const asBuyStatus = wordOf("bought", "price-changed", "insufficient-funds", "not-found", "own-item", "conflict");
+
 export function byScript(store: Store, keys: MarketKeys, maxListings: number): Way {
   const { listings, sellers, owners } = keys;
   return {
@@ -52,7 +54,7 @@ export function byScript(store: Store, keys: MarketKeys, maxListings: number): W
     },
     async buy({ buyer, item, price, id }) {
       const answer = asTuple(
-        asText,
+        asBuyStatus,
         optional(asTextOrNumber),
         optional(asTextOrNumber),
       )(
@@ -69,7 +71,7 @@ export function byScript(store: Store, keys: MarketKeys, maxListings: number): W
       if (status === "bought") return { status, price: Number(first), seller: String(second) };
       if (status === "price-changed") return { status, price: Number(first) };
       if (status === "insufficient-funds") return { status, price: Number(first), funds: Number(second) };
-      return { status: status as "not-found" | "own-item" | "conflict" };
+      return { status };
     },
   };
 }

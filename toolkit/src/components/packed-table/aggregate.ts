@@ -152,15 +152,16 @@ export function planned(
     return column;
   });
   const compiled: Compiled = { tests: [], setup: [], given: [] };
-  const conditions = Object.entries(query.where ?? {}).filter(([, condition]) => condition !== undefined);
-  const tested = conditions.map(([name, condition]) => ({ column: columnOf(name), condition }));
+  const tested = Object.entries<Condition | undefined>(query.where ?? {}).flatMap(([name, condition]) => {
+    return condition === undefined ? [] : [{ column: columnOf(name), condition }];
+  });
   const used = [
     ...new Set([...tested.map(({ column }) => column), ...groupings.map(({ column }) => column), ...measured]),
   ];
   if (used.length > 32) throw new InputError("a query uses 32 columns at most");
   const variable = (column: PlacedColumn): string => `c${used.indexOf(column)}_`;
   for (const { column, condition } of tested) {
-    addCondition(compiled, { column, name: variable(column) }, condition as Condition, codeOf);
+    addCondition(compiled, { column, name: variable(column) }, condition, codeOf);
   }
   const steps = groupings.map(({ column, step }, at) => {
     if (step === 0) return `local k${at + 1} = ${variable(column)}`;
@@ -202,7 +203,8 @@ function addCondition(
       tests.push(`band(${name}, ${local}) == band(${local}, ${local})`);
       return;
     }
-    const { min, max } = condition as { readonly min?: unknown; readonly max?: unknown };
+    const min = "min" in condition ? condition.min : undefined;
+    const max = "max" in condition ? condition.max : undefined;
     if ((min === undefined && max === undefined) || isWord(column) || column.kind === "flags") {
       throw new InputError(`${what} must have a min or a max, on a column that has an order`);
     }

@@ -195,7 +195,7 @@ export function flagBits(what: string, { names = [] }: ColumnFacts, value: unkno
   if (!Array.isArray(value)) throw new InputError(`${what} must be a list of flags`);
   let bits = 0;
   for (const name of value) {
-    const bit = names.indexOf(name as string);
+    const bit = names.indexOf(name);
     if (bit === -1) throw new InputError(`${what} has no flag "${String(name)}"`);
     bits += bits & (1 << bit) ? 0 : 2 ** bit;
   }

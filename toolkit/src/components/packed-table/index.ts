@@ -188,7 +188,7 @@ export class PackedTable<S extends Schema> {
     let before = asTextOrNull(await store.call("GET", keys.schema)) ?? "";
     let stored: StoredSchema;
     for (;;) {
-      stored = before === "" ? wanted : reconciled(JSON.parse(before) as StoredSchema, wanted, addColumns);
+      stored = before === "" ? wanted : reconciled(JSON.parse(before), wanted, addColumns);
       checkSize(layoutOf(stored));
       const after = JSON.stringify(stored);
       if (after === before) break;

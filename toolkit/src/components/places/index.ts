@@ -210,5 +210,5 @@ function toFound<P>(answer: FoundRange | null, family: Family): FoundPlace<P> | 
   if (answer === null) return null;
   const [from, to, json] = answer;
   const text = (hex: string): string => formatAddress({ family, bytes: Buffer.from(hex, "hex") });
-  return { place: JSON.parse(json) as P, from: text(from), to: text(to) };
+  return { place: JSON.parse(json), from: text(from), to: text(to) };
 }

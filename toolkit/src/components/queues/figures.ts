@@ -164,7 +164,7 @@ export function statsOf(identity: Identity, parts: readonly Figures[]): WorkerSt
 function parse(stored: string): { startedMs: number; toldMs: number; told: Told } | null {
   const [, started, when, text] = /^(\d+);(\d+);([\s\S]*)$/.exec(stored) ?? [];
   if (text === undefined) return null;
-  return { startedMs: Number(started), toldMs: Number(when), told: JSON.parse(text) as Told };
+  return { startedMs: Number(started), toldMs: Number(when), told: JSON.parse(text) };
 }
 
 /** All workers of a queue that live, the one that started first before the others. */

@@ -11,7 +11,7 @@ import type { Store } from "../../connection/store.ts";
 import { keptElsewhere, type ResultStore } from "./elsewhere.ts";
 import { type QueueKeys, queueKeys } from "./keys.ts";
 import type { JobOptions } from "./options.ts";
-import { type Facts, type JobError, type Kinship, type Prepared, textFrom } from "./record.ts";
+import { type Facts, type Kinship, type Prepared, textFrom } from "./record.ts";
 import type { ChildOutcome } from "./running.ts";
 import { addJobs } from "./scripts/add.ts";
 import { forgetMessage, readChildren, readChildrenBytes, settleChild } from "./scripts/flows.ts";
@@ -73,7 +73,7 @@ export function addressOf(prefix: string, name: string, shard: number, shards: n
 
 /** Where a shard is. */
 export function placeAt(address: string): { readonly name: string; readonly keys: QueueKeys } {
-  const [prefix, name, shard, shards] = JSON.parse(address) as [string, string, number, number];
+  const [prefix, name, shard, shards]: [string, string, number, number] = JSON.parse(address);
   return { name, keys: queueKeys(prefix, name, shard, shards) };
 }
 
@@ -148,13 +148,13 @@ function kinship(
 
 /** Passes a message on, and what came along with it, then notes that it has arrived. */
 export async function relay(store: Store, from: QueueKeys, text: string): Promise<void> {
-  const message = JSON.parse(text) as Message;
+  const message: Message = JSON.parse(text);
   const { keys } = placeAt(message.q);
   if (message.t === "add") {
     await store.run(addJobs, { ...keys, jobs: message.j });
     for (const [at, how] of message.j.entries()) {
       if (at % 3 !== 1 || how === "") continue;
-      const { o: nested = [] } = JSON.parse(how) as { o?: string[] };
+      const { o: nested = [] }: { readonly o?: readonly string[] } = JSON.parse(how);
       for (const each of nested) await relay(store, keys, each);
     }
   } else {
@@ -189,7 +189,7 @@ export async function childrenFrom(
   const outcomeOf = async (text: string): Promise<ChildOutcome | null> => {
     if (text === "") return null;
     const payload = text.slice(1);
-    if (!text.startsWith("+")) return { status: "dead", error: JSON.parse(payload) as JobError };
+    if (!text.startsWith("+")) return { status: "dead", error: JSON.parse(payload) };
     const kept = keptElsewhere(payload);
     const result = kept === null ? payload : ((await results?.get(kept.ref)) ?? "");
     return { status: "done", result: looseResult(typeof result === "string" ? result : Buffer.from(result)) };

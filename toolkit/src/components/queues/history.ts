@@ -38,7 +38,7 @@ export async function historyOf(store: Store, keys: QueueKeys, id: string): Prom
   const found = await store.run(readHistory, { ...keys, id });
   if (found === null) return null;
   const [lines, ending, befallen, state, worker, figures] = found;
-  const attempts = lines === "" ? [] : lines.split("\n").map((line) => attemptOf(JSON.parse(line) as Line));
+  const attempts = lines === "" ? [] : lines.split("\n").map((line) => attemptOf(JSON.parse(line)));
   if (state === "active") {
     attempts.push({
       attempt: parseState(befallen).made + 1,
@@ -53,7 +53,7 @@ export async function historyOf(store: Store, keys: QueueKeys, id: string): Prom
   const { finishedMs, made, tookMs, worker: last, payload } = parseEnding(ending);
   // A job that was cancelled before it ran has an end and no attempt.
   if (last === null) return attempts;
-  const error = state === "dead" ? (JSON.parse(textFrom(payload)) as JobError) : null;
+  const error: JobError | null = state === "dead" ? JSON.parse(textFrom(payload)) : null;
   const isStalled = error?.name === "Stalled";
   attempts.push({
     attempt: isStalled ? made + 1 : made,
@@ -124,7 +124,7 @@ export async function incidentsOf(
 async function reportsOf(store: Store, keys: QueueKeys, kind: "stalled" | "slow"): Promise<Incident[]> {
   const short = kind === "stalled" ? "s" : "l";
   const texts = await store.run(readReports, { data: keys.data, kind: short, most: REPORTS });
-  const reports = texts.map((text) => JSON.parse(text) as Report).sort((a, b) => b.n - a.n);
+  const reports = texts.map((text): Report => JSON.parse(text)).sort((a, b) => b.n - a.n);
   return reports.map(({ id, at, w, s = 0, ms = 0 }) => {
     const about = { id, at: new Date(at), worker: w };
     return kind === "stalled" ? { kind, ...about, stalls: s } : { kind, ...about, runningMs: ms };

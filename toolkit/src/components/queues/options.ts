@@ -295,7 +295,7 @@ export function encodeSettings(settings: Settings): string {
 
 export function decodeSettings(stored: string | null): Settings {
   if (stored === null || stored === "") return {};
-  const short = JSON.parse(stored) as Record<string, number>;
+  const short: Readonly<Record<string, number>> = JSON.parse(stored);
   const settings: Record<string, unknown> = {};
   for (const [name, key] of Object.entries(FLAG_NAMES)) if (short[key] !== undefined) settings[name] = true;
   for (const [name, [key]] of Object.entries(SETTING_NAMES)) if (short[key] !== undefined) settings[name] = short[key];

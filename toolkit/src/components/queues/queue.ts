@@ -265,7 +265,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
       ? []
       : String(lines)
           .split("\n")
-          .map((line) => JSON.parse(line) as string);
+          .map((line): string => JSON.parse(line));
   }
 
   /**

@@ -254,12 +254,12 @@ export function parseRecord(record: string | Buffer): ParsedRecord {
 
 function parsed(head: string, own: string, payload: string | Buffer): ParsedRecord {
   const semicolon = head.indexOf(";");
-  const facts = semicolon === head.length - 1 ? NO_FACTS : (JSON.parse(head.slice(semicolon + 1)) as Facts);
+  const facts: Facts = semicolon === head.length - 1 ? NO_FACTS : JSON.parse(head.slice(semicolon + 1));
   return { createdMs: Number.parseInt(head, 10), facts, options: own === "" ? NO_STORED : storedOptions(own), payload };
 }
 
 function storedOptions(own: string): StoredOptions {
-  const { a, b, t, n, c } = JSON.parse(own) as OwnOptions;
+  const { a, b, t, n, c }: OwnOptions = JSON.parse(own);
   return { attempts: a ?? 1, backoff: b, timeoutMs: t, name: n, carrier: c };
 }
 
@@ -275,7 +275,7 @@ export function parseState(state: string): Befallen {
   if (state === "") return NOTHING;
   const [, made, stalls, error] = /^(\d+);(\d+);([\s\S]*)$/.exec(state) ?? [];
   if (error === undefined) throw new ReplyFormError("what has befallen a job", state);
-  return { made: Number(made), stalls: Number(stalls), error: error === "" ? null : (JSON.parse(error) as JobError) };
+  return { made: Number(made), stalls: Number(stalls), error: error === "" ? null : JSON.parse(error) };
 }
 
 export interface Ending {
@@ -343,7 +343,7 @@ export function describeJob<T, R>(
     dueAt: due === "" ? null : new Date(Number(due)),
     progress: progress === "" ? null : JSON.parse(progress),
     result,
-    error: ending !== null && state === "dead" ? (JSON.parse(textFrom(ending.payload)) as JobError) : befallen.error,
+    error: ending !== null && state === "dead" ? JSON.parse(textFrom(ending.payload)) : befallen.error,
     finishedAt: ending === null ? null : new Date(ending.finishedMs),
     startedAt: ending === null || ending.worker === null ? null : new Date(ending.finishedMs - ending.tookMs),
     worker: ending?.worker ?? null,

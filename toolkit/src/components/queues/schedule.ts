@@ -164,7 +164,7 @@ export async function setSchedule(
 
 /** What a worker does after a schedule by a calendar has fired. */
 export async function advance(store: Store, keys: QueueKeys, { name, at, spec }: Fired, nowMs: number): Promise<void> {
-  const next = nextTime(JSON.parse(spec) as Spec, Math.max(nowMs, Number(at)));
+  const next = nextTime(JSON.parse(spec), Math.max(nowMs, Number(at)));
   await store.run(advanceSchedule, { ...keys, name, spec, fired: at, at: next ?? -1 });
 }
 
@@ -185,7 +185,7 @@ async function stored(store: Store, keys: QueueKeys, name: string): Promise<Stor
   const found = await store.run(readSchedule, { data: keys.data, name });
   if (found === null) return null;
   const [text, state, paused, now] = found;
-  return { text, spec: JSON.parse(text) as Spec, state, paused, nowMs: Number(now) };
+  return { text, spec: JSON.parse(text), state, paused, nowMs: Number(now) };
 }
 
 type Decode<T> = (payload: string) => T;
@@ -254,9 +254,7 @@ export async function schedulesAfter<T>(
   decode: Decode<T>,
 ): Promise<Schedule<T>[]> {
   const found = await store.run(listSchedules, { ...keys, after, most });
-  return found.map(([name, text, state, paused]) =>
-    described(name, { spec: JSON.parse(text) as Spec, state, paused }, decode),
-  );
+  return found.map(([name, text, state, paused]) => described(name, { spec: JSON.parse(text), state, paused }, decode));
 }
 
 /** Changes what a schedule says, as it was read: when somebody else changes it meanwhile, on the ground of what that made of it. */

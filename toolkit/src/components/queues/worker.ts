@@ -227,7 +227,8 @@ export class Worker<T = unknown, R = unknown> {
 
   /** Calls the listener whenever that happens. Returns what takes the listener off. */
   on<E extends keyof WorkerEvents<T, R>>(event: E, listener: WorkerEvents<T, R>[E]): () => void {
-    const listeners = this.#listeners[oneOf("event", event, EVENTS) as E];
+    oneOf("event", event, EVENTS);
+    const listeners = this.#listeners[event];
     listeners.add(listener);
     return () => listeners.delete(listener);
   }

@@ -62,9 +62,13 @@ export async function judge<Request extends object>(
   return limiter.take(subject, options.cost === undefined ? {} : { cost: options.cost(request) });
 }
 
+interface MaybeAddressed {
+  readonly ip?: string;
+  readonly socket?: { readonly remoteAddress?: string };
+}
+
 /** `ip` is what Express and Fastify make of it with their trust-proxy settings. */
-function addressOf(request: object): string {
-  const { ip, socket } = request as { ip?: string; socket?: { remoteAddress?: string } };
+function addressOf({ ip, socket }: MaybeAddressed): string {
   return ip ?? socket?.remoteAddress ?? "unknown";
 }
 

@@ -232,7 +232,7 @@ export class RateLimits {
     );
     const found = new Map<string, readonly Rule[]>();
     for (const entry of items) {
-      const [name, rules] = JSON.parse(entry) as [string, readonly Rule[]];
+      const [name, rules]: [string, readonly Rule[]] = JSON.parse(entry);
       // The rules that were announced last are the ones that hold.
       if (!found.has(name)) found.set(name, rules);
     }

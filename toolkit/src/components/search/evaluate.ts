@@ -155,7 +155,7 @@ export class Evaluation {
     const { documents } = this.#replica;
     const isKept = postings !== null && !postings.isReduced && leaf.boost === 1;
     if (isKept && postings.scores !== null) {
-      const made = postings.scoredFor as ScoredFor | null;
+      const made = postings.scoredFor;
       if (made?.statistics === this.#statistics && made.factor === factor && made.revision === documents.revision) {
         list.scores = postings.scores;
         return postings.scores;
@@ -167,8 +167,7 @@ export class Evaluation {
     if (isKept) {
       this.#replica.grew((scores.length - (postings.scores?.length ?? 0)) * 8);
       postings.scores = scores;
-      const scoredFor: ScoredFor = { statistics: this.#statistics, factor, revision: documents.revision };
-      postings.scoredFor = scoredFor;
+      postings.scoredFor = { statistics: this.#statistics, factor, revision: documents.revision };
     }
     return scores;
   }
@@ -318,12 +317,6 @@ export class Evaluation {
   }
 }
 
-interface ScoredFor {
-  readonly statistics: Statistics;
-  readonly factor: number;
-  readonly revision: number;
-}
-
 function isFilter(plan: Plan): boolean {
   return plan.kind === "range" || plan.kind === "tags" || plan.kind === "everything" || plan.kind === "not";
 }
@@ -346,7 +339,7 @@ function occurrences(
     const positions = list.positions(places[at]!, field);
     return offset === 0 ? positions : positions.map((position) => position - offset);
   });
-  const [first, ...others] = starts as [number[], ...number[][]];
+  const [first = [], ...others] = starts;
   const sets = others.map((positions) => new Set(positions));
   return first.filter((start) => sets.every((positions) => positions.has(start))).length;
 }

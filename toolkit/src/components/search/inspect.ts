@@ -90,7 +90,7 @@ export async function inspect(shard: Shard, searcher: Searcher, options: Inspect
 
 export async function terms(shard: Shard, searcher: Searcher, options: TermsOptions): Promise<TermsPage> {
   const { prefix = "", cursor: after = "", limit = 100 } = options;
-  const [, first] = [prefix, after].sort() as [string, string];
+  const [, first = after] = [prefix, after].sort();
   const words = await searcher.viewOnly(WITH_VOCABULARY, (replica) =>
     replica.vocabulary
       .from(first, limit + 1)

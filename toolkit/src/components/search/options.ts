@@ -58,6 +58,7 @@ const facets: Check = {
   ...recordOf(either({ ...flag, accepts: (value) => value === true }, object)),
   inner: {
     checkAs: (owner, value) => {
+      if (typeof value !== "object" || value === null) return;
       for (const [field, facet] of Object.entries(value)) {
         if (facet !== true) FACET_OPTIONS.checkAs(`${owner}.${field}`, facet);
       }

@@ -139,7 +139,7 @@ export class Order {
       // Those without a value come last, whatever the direction.
       if (x === undefined) return 1;
       if (y === undefined) return -1;
-      const order = typeof x === "string" ? compareBytes(x, y as string) : x - (y as number);
+      const order = typeof x === "string" && typeof y === "string" ? compareBytes(x, y) : Number(x) - Number(y);
       if (order !== 0) return descending ? -order : order;
     }
     return compareBytes(a.id, b.id);

@@ -12,6 +12,13 @@ export interface Shape {
 /** Bookkeeping for each list in a reader's memory besides its bytes. */
 const OVERHEAD_BYTES = 200;
 
+/** What scores depend on besides the list itself. */
+export interface ScoredFor {
+  readonly statistics: object;
+  readonly factor: number;
+  readonly revision: number;
+}
+
 export class Postings {
   readonly #shape: Shape;
   /** The log as far as it is known; `length` bytes of it are used. */
@@ -26,7 +33,7 @@ export class Postings {
   #at: Uint32Array = new Uint32Array(0);
   /** For the evaluation: the scores of its documents, and what they are valid for. */
   scores: Float64Array | null = null;
-  scoredFor: unknown = null;
+  scoredFor: ScoredFor | null = null;
 
   /** Whether it is a passing copy of another. */
   isReduced = false;

@@ -193,7 +193,7 @@ export class Replica {
     const before = isList ? entry.value.sizeBytes : 0;
     if (answer === -1) entry.value = this.#fresh(entry);
     else if (Array.isArray(answer)) entry.value.replace(asBytes(answer[0]));
-    else entry.value.append(answer as Buffer);
+    else entry.value.append(asBytes(answer));
     if (isList) this.#wordBytes += entry.value.sizeBytes - before;
   }
 

@@ -125,7 +125,7 @@ export class Results {
 
 function toAnswer(id: string, head: Reply, items: Reply): KeptAnswer {
   const text = String(head);
-  const { highlighted, ...rest } = JSON.parse(text.slice(text.indexOf(" ") + 1)) as Head;
-  const hits = asList(items).map((item) => JSON.parse(String(item)) as Ranked);
+  const { highlighted, ...rest }: Head = JSON.parse(text.slice(text.indexOf(" ") + 1));
+  const hits = asList(items).map((item): Ranked => JSON.parse(String(item)));
   return { id, ...rest, highlighted: new Set(highlighted), hits };
 }

@@ -191,13 +191,15 @@ export class Schema {
   }
 }
 
+interface Description {
+  readonly text: readonly [name: string, analyser: string][];
+  readonly columns: readonly [name: string, type: ValueColumn["type"]][];
+  readonly positions: boolean;
+}
+
 /** Options for an index of which only the description is known. Analysers that are not the usual ones of a language cannot be had. */
 export function describedOptions(description: string): SchemaOptions<Fields> & { readonly isSearchable: boolean } {
-  const { text, columns, positions } = JSON.parse(description) as {
-    text: [name: string, analyser: string][];
-    columns: [name: string, type: ValueColumn["type"]][];
-    positions: boolean;
-  };
+  const { text, columns, positions }: Description = JSON.parse(description);
   const analysers = text.map(([name, by]) => ({ name, by, found: namedAnalyser(by) }));
   const fields = [
     ...analysers.map(

@@ -74,7 +74,7 @@ export type Job =
 /** How far a pass over an author's audience is: first followers, then lists. */
 export interface Passing {
   readonly set?: "listed";
-  readonly after?: Place;
+  readonly after?: Place | undefined;
   /** Up to this version. */
   readonly until?: string;
 }
@@ -241,7 +241,7 @@ export class Journal {
   async due(shard: number, limit: number): Promise<Entry[]> {
     const journal = this.#keys.journal(shard);
     const found = await this.#store.run(due, { journal, limit, delayMs: this.#leaseMs });
-    return found.map((entry) => JSON.parse(entry) as Entry);
+    return found.map((entry): Entry => JSON.parse(entry));
   }
 
   async size(): Promise<number> {

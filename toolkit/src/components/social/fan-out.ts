@@ -212,7 +212,8 @@ export class FanOut {
     const remaining = await rest;
     if (isThere === 0) return;
     // The lists of authors whose audience is small are done at once.
-    if (remaining.length === 1 && page.last === null) return this.#deliver(remaining[0] as typeof job);
+    const [next, ...others] = remaining;
+    if (next !== undefined && others.length === 0 && page.last === null) return this.#deliver(next);
     await this.#core.jobs.addMany(remaining.map((data) => ({ data })));
   }
 
@@ -236,8 +237,7 @@ export class FanOut {
   async #next<J extends Job & Passing>(job: J, last: Passing["after"] | null): Promise<J[]> {
     if (last !== null) return [{ ...job, after: last }];
     if (job.set === "listed" || job.until !== undefined) return [];
-    const { after: _, ...rest } = job;
-    return [{ ...rest, set: "listed" } as unknown as J];
+    return [{ ...job, after: undefined, set: "listed" }];
   }
 
   /** The audience behind the first page, in ranges, and the lists. */
@@ -271,7 +271,8 @@ export class FanOut {
     if (page.mode === "pull" && msOf(id) > page.modeAtMs + CLOCKS_MS) return;
     await this.#timelines.takeOut(page.subjects, [id]);
     const remaining = await this.#next(job, page.last);
-    if (page.last === null && remaining.length === 1) return this.#clean(remaining[0] as typeof job);
+    const [next, ...others] = remaining;
+    if (next !== undefined && others.length === 0 && page.last === null) return this.#clean(next);
     await this.#core.jobs.addMany(remaining.map((data) => ({ data })));
   }
 

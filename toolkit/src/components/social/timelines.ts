@@ -64,6 +64,14 @@ const PROFILE_OPTIONS = defineOptions<PageOptions & { readonly viewer?: string }
   viewer: text,
 });
 
+/** A profile whose newest statuses are read, and what of it is known. */
+interface Source {
+  readonly author: string;
+  readonly ids: string[];
+  /** There is no more of it. */
+  isEmpty: boolean;
+}
+
 /**
  * What people read: `timelines` of a `Social`.
  *
@@ -185,7 +193,7 @@ export class Timelines {
    * while what it has not told could still be among the newest: of thousands of profiles few are asked twice.
    */
   async #newest(authors: readonly string[], before: string, count: number): Promise<string[]> {
-    const sources = authors.map((author) => ({ author, ids: [] as string[], isEmpty: false }));
+    const sources = authors.map((author): Source => ({ author, ids: [], isEmpty: false }));
     let open = sources;
     let share = Math.min(count, Math.max(1, Math.ceil((2 * count) / Math.max(1, authors.length))));
     for (;;) {
@@ -205,11 +213,7 @@ export class Timelines {
     }
   }
 
-  async #ask(
-    sources: readonly { readonly author: string; readonly ids: string[]; isEmpty: boolean }[],
-    before: string,
-    count: number,
-  ): Promise<void> {
+  async #ask(sources: readonly Source[], before: string, count: number): Promise<void> {
     const { statuses, keys } = this.#core;
     const items = sources.map(({ author, ids }) => {
       const last = ids.at(-1);

@@ -71,7 +71,7 @@ export class Views {
       const parts = await Promise.all(chunked(names, AT_ONCE).map((part) => statuses.send(["MGET", ...part])));
       found = parts.flat();
     }
-    return found.map((body) => (body === null ? null : (JSON.parse(String(body)) as Body)));
+    return found.map((body) => (body === null ? null : JSON.parse(String(body))));
   }
 
   /** What may be seen of them, in the same order; a status stands where the latest of its reposts does. */

@@ -166,16 +166,16 @@ class Attempt {
   async *messages(): AsyncGenerator<StreamMessage> {
     this.#listen();
     const response = await this.#connect();
-    if (!response.ok || response.body === null) await this.#refused(response);
+    if (!response.ok || response.body === null) return await this.#refused(response);
     const decoder = new TextDecoder();
     let rest = "";
-    for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+    for await (const bytes of response.body) {
       this.#listen();
       const text = rest + decoder.decode(bytes, { stream: true });
       // A line that was cut off comes whole the next time.
       const end = text.lastIndexOf("\n") + 1;
       rest = text.slice(end);
-      for (const line of text.slice(0, end).split("\n")) if (line !== "") yield JSON.parse(line) as StreamMessage;
+      for (const line of text.slice(0, end).split("\n")) if (line !== "") yield JSON.parse(line);
     }
   }
 

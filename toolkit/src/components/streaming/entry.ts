@@ -40,7 +40,7 @@ export class Entry {
   constructor(cursor: string, json: string) {
     this.cursor = cursor;
     this.#json = json;
-    this.event = JSON.parse(json) as StatusEvent;
+    this.event = JSON.parse(json);
     this.sizeBytes = json.length + 64;
   }
 

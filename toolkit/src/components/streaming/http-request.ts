@@ -61,7 +61,7 @@ export interface Asked {
 }
 
 const NAMES = new Set(["track", "follow", "locations", "sample", "all", "after", "format", "gap"]);
-const FORMATS: readonly string[] = ["ndjson", "sse"];
+const FORMATS: readonly Format[] = ["ndjson", "sse"];
 export const TOKEN_PARAMETER = "access_token";
 const MOST_BODY_BYTES = 262_144;
 
@@ -99,7 +99,7 @@ function addForm(form: URLSearchParams, given: Map<string, unknown>): void {
 
 async function addBody(request: IncomingMessage, given: Map<string, unknown>): Promise<void> {
   const type = (request.headers["content-type"] ?? "").replace(/;.*/s, "").trim().toLowerCase();
-  const parsed = (request as { body?: unknown }).body;
+  const parsed = "body" in request ? request.body : undefined;
   if (typeof parsed === "object" && parsed !== null && !Buffer.isBuffer(parsed)) return addFields(parsed, given);
   const text = Buffer.isBuffer(parsed) ? parsed.toString("utf8") : await bodyOf(request);
   if (text === "") return;
@@ -175,7 +175,7 @@ function boxesOf(value: unknown): Box[] {
   const numbers = flat.map((each) => numberOf("each number of locations", each));
   const boxes: Box[] = [];
   for (let at = 0; at < numbers.length; at += 4) {
-    const [west, south, east, north] = numbers.slice(at, at + 4) as [number, number, number, number];
+    const [west = 0, south = 0, east = 0, north = 0] = numbers.slice(at, at + 4);
     boxes.push({ west, south, east, north });
   }
   return boxes;
@@ -201,8 +201,9 @@ function afterOf(given: unknown, { headers }: IncomingMessage): string | undefin
 
 function formatOf(given: unknown, { headers }: IncomingMessage): Format {
   if (given === undefined) return (headers.accept ?? "").includes("text/event-stream") ? "sse" : "ndjson";
-  if (typeof given !== "string" || !FORMATS.includes(given)) throw bad("format must be ndjson or sse");
-  return given as Format;
+  const format = FORMATS.find((each) => each === given);
+  if (format === undefined) throw bad("format must be ndjson or sse");
+  return format;
 }
 
 /** A refusal would end a browser's EventSource for good, so there it goes on and says so. */
@@ -227,7 +228,7 @@ export function toRefusal(error: unknown): Refusal {
 export function networkOf(address: string): string {
   const plain = address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
   if (!isIPv6(plain)) return plain;
-  const [before, after] = plain.replace(/%.*/s, "").split("::") as [string, string?];
+  const [before = "", after] = plain.replace(/%.*/s, "").split("::");
   const head = before === "" ? [] : before.split(":");
   const tail = after === undefined || after === "" ? [] : after.split(":");
   const zeros = after === undefined ? 0 : 8 - head.length - tail.length;

@@ -12,6 +12,7 @@ import { inSteps, only } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, listOf, object, prefix, recordOf, required, text, time, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import { asTexts } from "../../base/replies.ts";
 import type { Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { type LabelKeys, labelKeys, type SeriesKeys, seriesKeys } from "./keys.ts";
@@ -233,7 +234,7 @@ export class TimeSeries {
   async labels(name: string): Promise<Record<string, string>> {
     this.#keys(name);
     const found = await this.#store.run(labelsOf, { labels: this.#labels.labels, name });
-    const pairs = found === null ? [] : (JSON.parse(found) as string[]);
+    const pairs = found === null ? [] : asTexts(JSON.parse(found));
     return Object.fromEntries(
       pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
     );

@@ -36,14 +36,8 @@ function bucketsIn({ everyMs, fromMs, toMs, chunks }: RangeReply): Bucket[] {
     for (const [field, packed] of inPairs(flat)) {
       const startMs = (chunk * IN_A_CHUNK + Number(field)) * everyMs;
       if (startMs + everyMs <= fromMs || startMs > toMs) continue;
-      const [count, sum, min, max, last] = [0, 8, 16, 24, 32].map((at) => packed.readDoubleLE(at)) as [
-        number,
-        number,
-        number,
-        number,
-        number,
-      ];
-      buckets.push({ startMs, count, sum, min, max, last });
+      const figure = (nth: number): number => packed.readDoubleLE(nth * 8);
+      buckets.push({ startMs, count: figure(0), sum: figure(1), min: figure(2), max: figure(3), last: figure(4) });
     }
   }
   return buckets.sort((a, b) => a.startMs - b.startMs);

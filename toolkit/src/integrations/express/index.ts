@@ -81,5 +81,6 @@ export function sessionMiddleware(sessions: AnySessions, options: SessionHttpOpt
  */
 export function limited(limits: RateLimits, options: LimitedOptions<Request> = {}): RequestHandler {
   LIMITED_OPTIONS.check(options);
-  return limitedRequests(limits, options) as unknown as RequestHandler;
+  const handle = limitedRequests(limits, options);
+  return (request: Request, response: Response, next: NextFunction) => handle(request, response, next);
 }

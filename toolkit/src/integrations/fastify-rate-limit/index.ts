@@ -6,7 +6,7 @@
  * Where the choice is open, `rateLimitsPlugin` of `cinnabar/fastify` has exact windows, several rules at once, and an answer while the
  * store is away.
  */
-import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor, RateLimitOptions } from "@fastify/rate-limit";
+import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor } from "@fastify/rate-limit";
 import { aStore } from "../../base/checks.ts";
 import { errorOf } from "../../base/errors.ts";
 import { defineOptions, prefix } from "../../base/options.ts";
@@ -47,12 +47,12 @@ export function rateLimitStore(store: Store, options: FastifyRateLimitStoreOptio
   const counters = new Values(store, options.prefix ?? "fastify-rate-limit");
   return class extends HitStore {
     constructor(given: object) {
-      super(store, counters, given as PluginOptions, "");
+      super(store, counters, given, "");
     }
-  } as unknown as FastifyRateLimitStoreCtor;
+  };
 }
 
-class HitStore {
+class HitStore implements FastifyRateLimitStore {
   readonly #store: Store;
   readonly #counters: Values;
   readonly #options: PluginOptions;
@@ -77,11 +77,11 @@ class HitStore {
   }
 
   /** Routes with limits of their own count apart. */
-  child(given: RateLimitOptions | PluginOptions): FastifyRateLimitStore {
-    const options = given as PluginOptions;
+  child(given: object): HitStore {
+    const options: PluginOptions = given;
     const { method = "", url = "" } = options.routeInfo ?? {};
     const route = `${this.#route}${String(method)} ${url} `;
-    return new HitStore(this.#store, this.#counters, options, route) as unknown as FastifyRateLimitStore;
+    return new HitStore(this.#store, this.#counters, options, route);
   }
 }
 

@@ -6,6 +6,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
+import { errorOf } from "../../base/errors.ts";
 import { anything, callback, defineOptions, having, required, within } from "../../base/options.ts";
 import { type CachedPage, cachedPages, type PagesOptions } from "../../components/cache/http.ts";
 import type { Cache } from "../../components/cache/index.ts";
@@ -96,15 +97,16 @@ const PAGES_OPTIONS = defineOptions<CachedPagesPluginOptions>("cachedPagesPlugin
   options: anything,
 });
 
+interface FastifysOptions {
+  readonly prefix?: unknown;
+  readonly logLevel?: unknown;
+  readonly logSerializers?: unknown;
+}
+
 /** Fastify adds options of its own: the prefix of a route, the level of its log. */
-function ownOptions<O extends object>(given: O): O {
-  const {
-    prefix: _prefix,
-    logLevel: _level,
-    logSerializers: _serializers,
-    ...own
-  } = given as O & Record<string, unknown>;
-  return own as unknown as O;
+function ownOptions<O extends object>(given: O & FastifysOptions) {
+  const { prefix: _prefix, logLevel: _level, logSerializers: _serializers, ...own } = given;
+  return own;
 }
 
 /** Gives every request a `session`. */
@@ -155,11 +157,11 @@ export const cachedPagesPlugin = fastifyPlugin<CachedPagesPluginOptions>(
       // An answer out of the cache is not Fastify's.
       raw.end = (...args: unknown[]) => {
         if (!isPassed) reply.hijack();
-        return (end as (...args: unknown[]) => typeof raw).apply(raw, args);
+        return Reflect.apply(end, raw, args);
       };
       serve(request.raw, raw, (error) => {
         isPassed = true;
-        done(error as Error | undefined);
+        done(error === undefined ? undefined : errorOf(error));
       });
     });
   },

@@ -53,9 +53,14 @@ export function sessionMiddleware(
   };
 }
 
+/** What Node's server for Hono binds. */
+interface NodeBindings {
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
+}
+
 /** As Node's server tells it; other runtimes say it elsewhere, so `subject` says where. */
 function addressOf(c: Context): string {
-  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
+  const { incoming }: NodeBindings = c.env ?? {};
   return incoming?.socket?.remoteAddress ?? "unknown";
 }
 

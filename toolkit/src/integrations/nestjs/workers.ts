@@ -19,10 +19,11 @@ export class QueueWorkers {
   onApplicationBootstrap(): void {
     const seen = new Set<unknown>();
     for (const { metatype, instance } of this.#discovery.getProviders()) {
-      const facts = typeof metatype === "function" ? processorFacts(metatype) : null;
+      if (typeof metatype !== "function") continue;
+      const facts = processorFacts(metatype);
       if (facts === null || !instance || seen.has(instance)) continue;
       seen.add(instance);
-      this.#workers.push(this.#worker(metatype as { prototype: object; name: string }, instance, facts));
+      this.#workers.push(this.#worker(metatype, instance, facts));
     }
     for (const worker of this.#workers) worker.start();
   }
@@ -35,7 +36,7 @@ export class QueueWorkers {
   #worker(type: { prototype: object; name: string }, instance: object, { queue, options }: ProcessorFacts): Worker {
     const { handlers, listeners } = methodFacts(type);
     if (handlers.size === 0) throw new InputError(`${type.name} has no method with @Process()`);
-    const bound = (method: PropertyKey): Method => (instance as Record<PropertyKey, Method>)[method]!.bind(instance);
+    const bound = (method: PropertyKey): Method => Reflect.get(instance, method).bind(instance);
     const named = Object.fromEntries([...handlers].map(([name, method]) => [name, bound(method)]));
     const worker = new Worker(this.#queue(queue, type.name), named, options);
     for (const { event, method } of listeners) {

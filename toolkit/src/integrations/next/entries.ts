@@ -88,7 +88,7 @@ export class NextEntries {
 
   async #times(store: Store, tags: readonly string[]): Promise<TagTimes[]> {
     const found = await this.#tags(store).getMany(tags);
-    return found.flatMap((each) => (each === null ? [] : [JSON.parse(each) as TagTimes]));
+    return found.flatMap((each): TagTimes[] => (each === null ? [] : [JSON.parse(each)]));
   }
 
   #tags(store: Store): Values {

@@ -65,11 +65,11 @@ export function useCacheHandler(connect: Connect, options: NextCacheOptions = {}
       const stored = await entries.get(cacheKey);
       if (stored === null) return undefined;
       const at = stored.indexOf("\n");
-      const facts = JSON.parse(stored.toString("utf8", 0, at)) as EntryFacts;
+      const facts: EntryFacts = JSON.parse(stored.toString("utf8", 0, at));
       const { expired, stale } = await entries.freshness([...facts.tags, ...softTags], facts.timestamp);
       if (expired) return undefined;
       const body = new Uint8Array(stored.subarray(at + 1));
-      const value = new Blob([body]).stream() as unknown as ReadableStream<Uint8Array>;
+      const value = new Blob([body]).stream();
       return { ...facts, value, ...(stale && { revalidate: -1 }) };
     },
     async set(cacheKey, pendingEntry) {

@@ -4,7 +4,7 @@
  */
 import { word } from "../../base/checks.ts";
 import { hashOf } from "../../base/hash.ts";
-import { asText, asTextOrBytes, asTexts } from "../../base/replies.ts";
+import { asText, asTextOrBytes, asTexts, asTuple } from "../../base/replies.ts";
 import type { Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 
@@ -121,13 +121,13 @@ export class Values {
       let cursor = "0";
       do {
         const step = ["SCAN", cursor, "MATCH", pattern, "COUNT", AT_ONCE];
-        const [next, keys] = (await this.#store.send(step, { key: this.#base(shard) })) as [string, unknown];
-        const names = asTexts(keys as never).flatMap((key) => this.#nameOf(key, beginning));
+        const [next, keys] = asTuple(asText, asTexts)(await this.#store.send(step, { key: this.#base(shard) }));
+        const names = keys.flatMap((key) => this.#nameOf(key, beginning));
         // SCAN may tell a key twice.
         const fresh = names.filter((name) => !seen.has(name));
         for (const name of fresh) seen.add(name);
         if (fresh.length > 0) yield fresh;
-        cursor = String(next);
+        cursor = next;
       } while (cursor !== "0");
     }
   }

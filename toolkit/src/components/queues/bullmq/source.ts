@@ -2,7 +2,7 @@
  * The side of a move that BullMQ's keys are on. A job that is to be moved first goes from BullMQ's list into one of ours, in one step, so
  * that no worker of BullMQ can take it any more; it leaves that list when it is in the other queue.
  */
-import { asFields, asList, asNumber, asPairs, asText, asTexts } from "../../../base/replies.ts";
+import { asFields, asList, asNumber, asPairs, asText, asTexts, wordOf } from "../../../base/replies.ts";
 import { defineScript } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 
@@ -21,28 +21,22 @@ export interface BullKeys {
 
 export function bullKeys(prefix: string, queue: string): BullKeys {
   const base = `${prefix}:${queue}`;
-  const [wait, paused, prioritized, delayed, repeat, meta] = [
-    "wait",
-    "paused",
-    "prioritized",
-    "delayed",
-    "repeat",
-    "meta",
-  ].map((part) => `${base}:${part}`) as [string, string, string, string, string, string];
   return {
     base,
-    wait,
-    paused,
-    prioritized,
-    delayed,
-    repeat,
-    meta,
+    wait: `${base}:wait`,
+    paused: `${base}:paused`,
+    prioritized: `${base}:prioritized`,
+    delayed: `${base}:delayed`,
+    repeat: `${base}:repeat`,
+    meta: `${base}:meta`,
     moving: `${base}:cinnabar-moving`,
     movingSchedulers: `${base}:cinnabar-moving-schedulers`,
   };
 }
 
-export type Origin = "wait" | "paused" | "prioritized" | "delayed";
+const asOrigin = wordOf("wait", "paused", "prioritized", "delayed");
+
+export type Origin = ReturnType<typeof asOrigin>;
 
 /** A job on its way: where it was, its place there, its id, and what is in its hash. */
 export interface BullJob {
@@ -65,7 +59,7 @@ function claimedIn(reply: Reply): Claimed {
   const jobs = asList(found).map((each) => {
     const [entry, pairs, dedupMs] = asList(each);
     const [, origin = "", score = "", id = ""] = /^(\w+) (\S+) ([\s\S]*)$/.exec(asText(entry)) ?? [];
-    return { origin: origin as Origin, score: Number(score), id, fields: asFields(pairs), dedupMs: asNumber(dedupMs) };
+    return { origin: asOrigin(origin), score: Number(score), id, fields: asFields(pairs), dedupMs: asNumber(dedupMs) };
   });
   return { jobs, skipped: asTexts(skipped) };
 }
@@ -191,7 +185,7 @@ end
 return redis.call("HGETALL", moving)`,
   reply: (reply): BullScheduler[] =>
     asPairs(reply).map(([id, text]) => {
-      const [nextMs, isAhead, words] = JSON.parse(text) as [string, boolean, string[]];
+      const [nextMs, isAhead, words]: [string, boolean, string[]] = JSON.parse(text);
       return { id, nextMs: Number(nextMs), isAhead, fields: asFields(words) };
     }),
 });

@@ -11,7 +11,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 function json(text: string | undefined): Json {
   const value: unknown = text === undefined ? {} : JSON.parse(text);
-  return typeof value === "object" && value !== null ? (value as Json) : {};
+  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 const positive = (value: unknown): number => (typeof value === "number" && value > 0 ? value : 0);
@@ -52,7 +52,7 @@ const priorityOf = (priority: number): { priority?: number } =>
 function backoffOf(backoff: unknown): Backoff | undefined {
   if (typeof backoff === "number") return backoff;
   if (typeof backoff !== "object" || backoff === null) return undefined;
-  const { type, delay, jitter } = backoff as Json;
+  const { type, delay, jitter }: Json = { ...backoff };
   if (type !== "fixed" && type !== "exponential") return { type: "custom", name: String(type) };
   return { type, delayMs: positive(delay), ...(typeof jitter === "number" ? { jitter } : {}) };
 }

@@ -6,7 +6,8 @@
  * gone, however busy the handler is.
  */
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { type FromSandbox, IN_SANDBOX, type PlainJob, plainError, type ToSandbox } from "./messages.ts";
+import type { Word } from "../../../connection/port.ts";
+import { type Asked, type FromSandbox, IN_SANDBOX, type PlainJob, plainError, type ToSandbox } from "./messages.ts";
 
 /** What the near side says at the start. */
 export interface FarData {
@@ -30,12 +31,12 @@ const calls = new Map<number, { resolve(value: unknown): void; reject(error: Err
 let lastCall = 0;
 let running: { readonly abort: AbortController; isLost: boolean } | null = null;
 
-function ask(method: "progress" | "log" | "children" | "effect", ...args: readonly unknown[]): Promise<unknown> {
+function ask(asked: Asked): Promise<unknown> {
   const call = ++lastCall;
   return new Promise((resolve, reject) => {
     calls.set(call, { resolve, reject });
     try {
-      say({ kind: "call", call, method, args });
+      say({ kind: "call", call, asked });
     } catch (error) {
       calls.delete(call);
       reject(error);
@@ -69,11 +70,11 @@ async function run(
         return own.isLost;
       },
     },
-    progress: (value: unknown) => ask("progress", value),
-    log: (line: unknown) => ask("log", String(line)),
-    children: () => ask("children"),
-    effect: (command: readonly unknown[], keys: readonly string[]) => {
-      const told = ask("effect", command, keys);
+    progress: (value: unknown) => ask({ method: "progress", value }),
+    log: (line: unknown) => ask({ method: "log", line: String(line) }),
+    children: () => ask({ method: "children" }),
+    effect: (command: readonly Word[], keys: readonly string[]) => {
+      const told = ask({ method: "effect", command, keys });
       told.catch(() => {});
       effects.push(told);
     },
@@ -92,21 +93,22 @@ async function run(
 /** `handler` or `handlers`, by name or as what is exported by default; a CommonJS module may have it there once more. */
 function exportOf(loaded: unknown, isInner = false): unknown {
   if (typeof loaded !== "object" || loaded === null) return loaded;
-  const { handler, handlers, default: inner } = loaded as Readonly<Record<string, unknown>>;
-  const own = handler ?? handlers;
+  const handler = "handler" in loaded ? loaded.handler : undefined;
+  const own = handler ?? ("handlers" in loaded ? loaded.handlers : undefined);
   if (own !== undefined) return own;
+  const inner = "default" in loaded ? loaded.default : undefined;
   return inner === undefined ? (isInner ? loaded : undefined) : exportOf(inner, true);
 }
 
 function handlersIn(exported: unknown): (name: string | null) => AnyHandler {
-  if (typeof exported === "function") return () => exported as AnyHandler;
+  if (typeof exported === "function") return () => (job, context) => exported(job, context);
   if (typeof exported !== "object" || exported === null) {
     throw new TypeError("a sandbox must export `handler`, or `handlers` with one for each name");
   }
   const handlers = new Map(Object.entries(exported));
   return (name) => {
     const handler: unknown = (name === null ? undefined : handlers.get(name)) ?? handlers.get("*");
-    if (typeof handler === "function") return handler as AnyHandler;
+    if (typeof handler === "function") return (job, context) => handler(job, context);
     const which = name === null ? "without a name" : `named "${name}"`;
     throw Object.assign(new Error(`the sandbox has no handler for jobs ${which}`), {
       name: "NoHandlerError",
@@ -144,7 +146,7 @@ const WATCH = `
 
 /** A process is told by its first message, a thread when it is made. */
 function told(): Promise<FarData> {
-  if (!isMainThread) return Promise.resolve(workerData as FarData);
+  if (!isMainThread) return Promise.resolve<FarData>(workerData);
   return new Promise((resolve) => process.once("message", (message) => resolve(message as FarData)));
 }
 
@@ -168,7 +170,7 @@ async function main(): Promise<void> {
 
 /** Only where a runner has started it: who just loads this file is no sandbox. */
 function isSandbox(): boolean {
-  if (!isMainThread) return (workerData as FarData | null)?.kind === "sandbox";
+  if (!isMainThread) return workerData?.kind === "sandbox";
   const isOne = process.env[IN_SANDBOX] === "1";
   // Processes that a handler starts are none.
   delete process.env[IN_SANDBOX];

@@ -1,5 +1,7 @@
 /** What a worker and a sandbox say to each other. They travel as structured clones. */
 
+import type { Word } from "../../../connection/port.ts";
+
 /** In the environment of a process that is a sandbox. */
 export const IN_SANDBOX = "CINNABAR_SANDBOX";
 
@@ -40,12 +42,14 @@ export type FromSandbox =
   | { readonly kind: "failed"; readonly error: PlainError }
   /** Something was thrown outside of the handler. */
   | { readonly kind: "crashed"; readonly error: PlainError }
-  | {
-      readonly kind: "call";
-      readonly call: number;
-      readonly method: "progress" | "log" | "children" | "effect";
-      readonly args: readonly unknown[];
-    };
+  | { readonly kind: "call"; readonly call: number; readonly asked: Asked };
+
+/** What a handler asks of the context of its job. */
+export type Asked =
+  | { readonly method: "progress"; readonly value: unknown }
+  | { readonly method: "log"; readonly line: string }
+  | { readonly method: "children" }
+  | { readonly method: "effect"; readonly command: readonly Word[]; readonly keys: readonly string[] };
 
 export function plainError(error: unknown): PlainError {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };

@@ -6,7 +6,7 @@ import type { Clock, Timer } from "../../../base/clock.ts";
 import { RetryLaterError, SandboxError, UnrecoverableError } from "../errors.ts";
 import type { JobContext, RunningJob } from "../running.ts";
 import type { Sandboxed } from "./index.ts";
-import { type FromSandbox, type PlainError, type PlainJob, plainError } from "./messages.ts";
+import { type Asked, type FromSandbox, type PlainError, type PlainJob, plainError } from "./messages.ts";
 import { type Runner, startRunner } from "./runner.ts";
 
 const KILL_DELAY_MS = 1_000;
@@ -143,25 +143,20 @@ export class SandboxPool {
 async function answer(
   { runner }: Sandbox,
   context: JobContext,
-  { call, method, args }: Extract<FromSandbox, { kind: "call" }>,
+  { call, asked }: Extract<FromSandbox, { kind: "call" }>,
 ): Promise<void> {
   try {
-    runner.send({ kind: "answer", call, value: await called(context, method, args) });
+    runner.send({ kind: "answer", call, value: await called(context, asked) });
   } catch (error) {
     runner.send({ kind: "refusal", call, error: plainError(error) });
   }
 }
 
-function called(
-  context: JobContext,
-  method: Extract<FromSandbox, { kind: "call" }>["method"],
-  [first, second]: readonly unknown[],
-): unknown {
-  if (method === "progress") return context.progress(first);
-  if (method === "log") return context.log(String(first));
-  if (method === "children") return context.children();
-  const [command, keys] = [first, second] as Parameters<JobContext["effect"]>;
-  return context.effect(command, keys);
+function called(context: JobContext, asked: Asked): unknown {
+  if (asked.method === "progress") return context.progress(asked.value);
+  if (asked.method === "log") return context.log(asked.line);
+  if (asked.method === "children") return context.children();
+  return context.effect(asked.command, asked.keys);
 }
 
 /** What a handler needs of a job, without the getters. */

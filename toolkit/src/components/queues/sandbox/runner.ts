@@ -101,7 +101,8 @@ function startThread({ file, options }: Sandboxed, hearing: Hearing): Runner {
 
 /** Options of this process, without those that would start something else or listen on its port. */
 function inherited(): string[] {
-  const [kept, options] = [[] as string[], process.execArgv.values()];
+  const kept: string[] = [];
+  const options = process.execArgv.values();
   for (const option of options) {
     // The program comes behind it.
     if (/^(-e|-p|-pe|--eval|--print)$/.test(option)) options.next();

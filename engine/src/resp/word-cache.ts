@@ -29,8 +29,11 @@ const hashes = new Uint32Array(SLOTS);
 whenSeeded(() => hashes.fill(0));
 /** The bytes of the words, LONGEST for each slot. */
 const kept = new Uint8Array(SLOTS * LONGEST);
-/** What the last word of a slot that was not the kept one was mixed to. */
-const passedOver = new Int32Array(SLOTS);
+/**
+ * Two for each slot: what the kept word was mixed to, and what the last one was that was passed over. Keys have much in common, and
+ * differ at their end: almost always this tells them apart without a look at the bytes.
+ */
+const marks = new Int32Array(SLOTS * 2);
 
 /** 32 bits of which the upper twelve are the slot. */
 function mix(bytes: Buffer, start: number, length: number): number {
@@ -57,9 +60,9 @@ export function cachedWord(bytes: Buffer, start: number, end: number): string {
   if (length > LONGEST) return bytes.latin1Slice(start, end);
   const mixed = mix(bytes, start, length);
   const slot = mixed >>> SLOT_SHIFT;
-  if (lengths[slot] === length && isKept(slot * LONGEST, bytes, start, length)) return words[slot]!;
+  if (marks[slot * 2] === mixed && isKept(slot, bytes, start, length)) return words[slot]!;
   const word = wordOf(bytes, start, end);
-  if (comesAgain(slot, mixed)) keep(slot, word, bytes, start);
+  if (comesAgain(slot, mixed)) keep(slot, mixed, word, bytes, start);
   return word;
 }
 
@@ -69,19 +72,21 @@ export function cachedKey(bytes: Buffer, start: number, end: number): string {
   if (length > LONGEST) return bytes.latin1Slice(start, end);
   const mixed = mix(bytes, start, length);
   const slot = mixed >>> SLOT_SHIFT;
-  if (lengths[slot] === length && isKept(slot * LONGEST, bytes, start, length)) {
+  if (marks[slot * 2] === mixed && isKept(slot, bytes, start, length)) {
     let hash = hashes[slot]!;
     if (hash === 0) hash = hashes[slot] = hashBytes(bytes, start, end);
     rememberHash(words[slot]!, hash);
     return words[slot]!;
   }
   const word = wordOf(bytes, start, end);
-  if (comesAgain(slot, mixed)) keep(slot, word, bytes, start);
+  if (comesAgain(slot, mixed)) keep(slot, mixed, word, bytes, start);
   rememberHash(word, hashBytes(bytes, start, end));
   return word;
 }
 
-function isKept(from: number, bytes: Buffer, start: number, length: number): boolean {
+function isKept(slot: number, bytes: Buffer, start: number, length: number): boolean {
+  if (lengths[slot] !== length) return false;
+  const from = slot * LONGEST;
   // Four at a time: a branch for each is what would cost.
   const fours = length & ~3;
   let i = 0;
@@ -101,12 +106,14 @@ function isKept(from: number, bytes: Buffer, start: number, length: number): boo
 
 /** Whether the last word of this slot that was passed over is this one. */
 function comesAgain(slot: number, mixed: number): boolean {
-  if (passedOver[slot] === mixed) return true;
-  passedOver[slot] = mixed;
+  const at = slot * 2 + 1;
+  if (marks[at] === mixed) return true;
+  marks[at] = mixed;
   return false;
 }
 
-function keep(slot: number, word: string, bytes: Buffer, start: number): void {
+function keep(slot: number, mixed: number, word: string, bytes: Buffer, start: number): void {
+  marks[slot * 2] = mixed;
   words[slot] = word;
   lengths[slot] = word.length;
   hashes[slot] = 0;

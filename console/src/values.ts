@@ -121,7 +121,22 @@ export const textsOf = (answer: Answer | undefined): string[] => listOf(answer).
 export const fieldsOf = (flat: Answer | undefined): Map<string, Reply> =>
   new Map(pairs(listOf(flat)).map(([name, value]) => [String(name), value]));
 
+/** Whether it is an object, whose fields may hold anything. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+/** The code of what was thrown, as Node's errors have one. */
+export function codeOf(thrown: unknown): string | undefined {
+  return isObject(thrown) && typeof thrown.code === "string" ? thrown.code : undefined;
+}
+
 /** The text of what was thrown, which may be anything. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** What was thrown, as an error. */
+export function errorOf(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

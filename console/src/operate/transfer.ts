@@ -10,12 +10,20 @@ import { type Reply as Given, ServerError, type Store } from "cinnabar";
 import { splitWords } from "../commands/cli/words.ts";
 import type { Reply, Word } from "../commands/link/reply.ts";
 import { lineOf } from "../commands/transfer/lines.ts";
-import { type Asked, commandsOf, keyOf, type Piece, type Row, readRows } from "../commands/transfer/rows.ts";
+import {
+  type Asked,
+  commandsOf,
+  type GivenRow,
+  keyOf,
+  type Piece,
+  type Row,
+  readRows,
+} from "../commands/transfer/rows.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, integer, object, oneOf, string, type Typed } from "../schema.ts";
 import { DONE } from "../shapes.ts";
 import { type Progress, TASK_FIELDS, type Task, tasksOf } from "../tasks.ts";
-import { messageOf } from "../values.ts";
+import { isObject, messageOf } from "../values.ts";
 import { CsvReader, csvLine } from "./csv.ts";
 import { checkSelection, SELECTION, type Selection, selected } from "./selection.ts";
 
@@ -91,7 +99,6 @@ function textOf(format: Format, row: Row): string {
   return csvLine([cellOf(row.key), row.type, String(row.expiresAt ?? ""), value]);
 }
 
-const EXPORT_KIND = "export";
 const EXPORT = object({
   ...TASK_FIELDS,
   keys: integer({ description: "Keys that are in the file." }),
@@ -99,6 +106,8 @@ const EXPORT = object({
   bytes: integer(),
 });
 export type ExportState = Typed<typeof EXPORT>;
+
+const EXPORT_KIND = "export";
 
 interface Export {
   readonly format: Format;
@@ -182,7 +191,6 @@ const exportState = (task: Task<Export>): ExportState => {
 };
 const exportOf = ({ store }: Context, id: string) => tasksOf({ store }).get<Export>(id, EXPORT_KIND);
 
-const IMPORT_KIND = "import";
 const IMPORT = object({
   ...TASK_FIELDS,
   imported: integer({ description: "Keys, or commands." }),
@@ -191,6 +199,8 @@ const IMPORT = object({
   failures: array(object({ line: integer({ description: "The nth record of the file." }), reason: string() })),
 });
 export type ImportState = Typed<typeof IMPORT>;
+
+const IMPORT_KIND = "import";
 
 interface Import {
   imported: number;
@@ -227,19 +237,17 @@ function recordOf(line: string): Entry | null {
   return { key: bytes[name === "xgroup" ? 2 : 1] ?? Buffer.alloc(0), commands: [bytes] };
 }
 
-const rowRecord = (row: Row): Entry => {
-  if (typeof row !== "object" || row === null || typeof row.type !== "string")
-    throw new Error("a line needs key, type and value");
+const rowRecord = (row: unknown): Entry => {
+  if (!isObject(row) || typeof row.type !== "string") throw new Error("a line needs key, type and value");
   return { key: keyOf(row), commands: commandsOf(row) };
 };
 
-function csvRow([key = "", type = "", expiresAt = "", value = ""]: readonly string[]): Row {
+function csvRow([key = "", type = "", expiresAt = "", value = ""]: readonly string[]): GivenRow {
   const isOne = type === "string" || !["list", "set", "hash", "zset"].includes(type);
   return {
-    db: 0,
     key: pieceIn(key),
     type,
-    value: isOne ? pieceIn(value) : (JSON.parse(value) as Piece[]),
+    value: isOne ? pieceIn(value) : JSON.parse(value),
     ...(expiresAt !== "" && { expiresAt: Number(expiresAt) }),
   };
 }
@@ -253,7 +261,7 @@ async function* recordsOf(format: Format, chunks: AsyncIterable<string>): AsyncG
     for (const fields of reader.end()) yield made(fields);
     return;
   }
-  const made = (line: string) => () => (format === "commands" ? recordOf(line) : rowRecord(JSON.parse(line) as Row));
+  const made = (line: string) => () => (format === "commands" ? recordOf(line) : rowRecord(JSON.parse(line)));
   let rest = "";
   for await (const chunk of chunks) {
     const lines = (rest + chunk).split("\n");

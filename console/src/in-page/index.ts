@@ -88,10 +88,16 @@ export class InPage {
   async #run(method: string, address: string, body: unknown, db: number): Promise<unknown> {
     const { pathname, searchParams } = new URL(address, "http://page");
     const { route, params } = matchOf(method, pathname);
-    const input = {
+    const input: Input<unknown, unknown, unknown> = {
       query: route.query && checked(route.query, Object.fromEntries(searchParams), "querystring"),
       body: route.body && checked(route.body, body, "body"),
       params: route.params && checked(route.params, params, "params"),
+      get request(): never {
+        throw new Error("a page has no request of a server");
+      },
+      get reply(): never {
+        throw new Error("a page has no reply of a server");
+      },
     };
     const { store, observing } = await this.#storeOf(db);
     const context: Context = {
@@ -103,8 +109,7 @@ export class InPage {
         throw new Error("a page has no live figures");
       },
     };
-    // No route of keys looks at the request of a server.
-    return route.run(context, input as unknown as Input<unknown, unknown, unknown>);
+    return route.run(context, input);
   }
 
   #storeOf(db: number) {

@@ -22,7 +22,7 @@ import {
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, integer, object, oneOf, string, type Typed } from "../schema.ts";
 import { DONE } from "../shapes.ts";
-import { type Progress, TASK_FIELDS, type Task, tasksOf } from "../tasks.ts";
+import { type Progress, TASK_FIELDS, type Task, TaskKind, tasksOf } from "../tasks.ts";
 import { isObject, messageOf } from "../values.ts";
 import { CsvReader, csvLine } from "./csv.ts";
 import { checkSelection, SELECTION, type Selection, selected } from "./selection.ts";
@@ -107,8 +107,6 @@ const EXPORT = object({
 });
 export type ExportState = Typed<typeof EXPORT>;
 
-const EXPORT_KIND = "export";
-
 interface Export {
   readonly format: Format;
   keys: number;
@@ -117,6 +115,8 @@ interface Export {
   /** Begins to write; only the first download does. */
   open: (() => Readable) | null;
 }
+
+const EXPORT_KIND = new TaskKind<Export>();
 
 /** The keys in groups that are read together. */
 async function* sized(store: Store, batch: readonly Buffer[], about: Export): AsyncGenerator<Buffer[]> {
@@ -189,7 +189,7 @@ const exportState = (task: Task<Export>): ExportState => {
   const { keys, leftOut, bytes } = task.about;
   return { ...task.facts, keys, leftOut, bytes };
 };
-const exportOf = ({ store }: Context, id: string) => tasksOf({ store }).get<Export>(id, EXPORT_KIND);
+const exportOf = ({ store }: Context, id: string) => tasksOf({ store }).get(id, EXPORT_KIND);
 
 const IMPORT = object({
   ...TASK_FIELDS,
@@ -200,14 +200,14 @@ const IMPORT = object({
 });
 export type ImportState = Typed<typeof IMPORT>;
 
-const IMPORT_KIND = "import";
-
 interface Import {
   imported: number;
   skipped: number;
   failed: number;
   readonly failures: { line: number; reason: string }[];
 }
+
+const IMPORT_KIND = new TaskKind<Import>();
 
 const MOST_FILE_BYTES = 4 * 1_073_741_824;
 const MOST_RECORD_CHARS = 96 * 1_048_576;
@@ -384,7 +384,7 @@ const importState = (task: Task<Import>): ImportState => ({
   ...task.about,
   failures: [...task.about.failures],
 });
-const importOf = ({ store }: Context, id: string) => tasksOf({ store }).get<Import>(id, IMPORT_KIND);
+const importOf = ({ store }: Context, id: string) => tasksOf({ store }).get(id, IMPORT_KIND);
 
 const ID = object({ id: string({ maxLength: 40 }) });
 

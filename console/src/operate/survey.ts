@@ -13,7 +13,7 @@ import { type Advice, adviceFor } from "./advice.ts";
 import { FACTS_FIELDS, KEY_FACTS } from "./keys.ts";
 import { reportOf } from "./report.ts";
 import { type Folder, type Sum, Sums } from "./survey-sums.ts";
-import { type Fact, FILTER, type Filter, OPTIONAL, walk } from "./walk.ts";
+import { type Fact, FILTER, FILTER_NAMES, type Filter, OPTIONAL, walk } from "./walk.ts";
 
 const group = "Keys";
 /** The result of a scan is reused for this many times the time that the scan took. */
@@ -120,8 +120,7 @@ function begin({ store }: Context, { separator, fresh, ...filter }: Wanted): Sur
   return progressOf(task);
 }
 
-const isSame = (a: Filter, b: Filter): boolean =>
-  (Object.keys(FILTER) as (keyof Filter)[]).every((name) => a[name] === b[name]);
+const isSame = (a: Filter, b: Filter): boolean => FILTER_NAMES.every((name) => a[name] === b[name]);
 
 function isFresh(task: Task<Survey>): boolean {
   const { state, startedAt, endedAt } = task.facts;

@@ -23,10 +23,10 @@ export interface EventStream {
 
 /** Turns the answer to a request into a stream of events. */
 export function openStream({ request, reply }: Input<unknown, unknown, unknown>): EventStream {
-  const headers = { ...(reply.getHeaders() as Record<string, string>), "content-type": "text/event-stream" };
   reply.hijack();
   const { raw } = reply;
-  raw.writeHead(200, headers);
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
+  raw.writeHead(200, { "content-type": "text/event-stream" });
   raw.write("retry: 1000\n\n");
   const alive = setInterval(() => raw.write(": alive\n\n"), ALIVE_MS);
   alive.unref();

@@ -14,8 +14,8 @@ function classAt(pattern: string, from: number): { readonly fits: Fits; readonly
   for (; at < pattern.length && pattern[at] !== "]"; at++) {
     if (pattern[at] === "\\" && at + 1 < pattern.length) at++;
     else if (pattern[at + 1] === "-" && at + 2 < pattern.length) {
-      const [low, high] = [pattern[at]!, pattern[at + 2]!].sort() as [string, string];
-      ranges.push([low, high]);
+      const [first, last] = [pattern[at]!, pattern[at + 2]!];
+      ranges.push(first <= last ? [first, last] : [last, first]);
       at += 2;
       continue;
     }

@@ -41,13 +41,16 @@ export function serveMonitoring(
   });
 }
 
-const isUsable = ({ status, reasons }: Health): boolean =>
+const isUsable = ({ status, reasons }: Verdict): boolean =>
   status !== "unreachable" && !reasons.some(({ code }) => UNREADY.includes(code));
 
-const UNREACHED: Health = { status: "unreachable", reasons: [] } as unknown as Health;
+/** So much of a store's health decides. */
+type Verdict = Pick<Health, "status" | "reasons">;
 
-function remembered(target: Target): () => Promise<Health> {
-  let last: { readonly atMs: number; readonly health: Promise<Health> } | null = null;
+const UNREACHED: Verdict = { status: "unreachable", reasons: [] };
+
+function remembered(target: Target): () => Promise<Verdict> {
+  let last: { readonly atMs: number; readonly health: Promise<Verdict> } | null = null;
   return () => {
     if (!target.isOpen) return Promise.resolve(UNREACHED);
     const { store } = target;

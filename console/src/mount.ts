@@ -17,7 +17,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditOptions } from "./access/audit.ts";
 import { ROLES, type Role, type User } from "./access/user.ts";
 import { isFrameOrigin } from "./security.ts";
-import { openConsole } from "./server.ts";
+import { openConsole, wholeUrl } from "./server.ts";
 
 /** Who somebody is, as the application knows them. */
 export interface Visitor {
@@ -137,7 +137,7 @@ function checkOptions({ basePath = "", frames = [] }: MountOptions): void {
 
 /** Express and others may have read the body already. */
 const parsedBody = (request: IncomingMessage): unknown =>
-  request.readableEnded || request.complete ? (request as IncomingMessage & { body?: unknown }).body : undefined;
+  (request.readableEnded || request.complete) && "body" in request ? request.body : undefined;
 
 /**
  * Makes a console of a store for an application that mounts it. Rejects with an InputError where `basePath` or `frames` is malformed.
@@ -204,13 +204,12 @@ export async function consoleFor(store: Store, options: MountOptions = {}): Prom
       (Array.isArray(value) ? value : [value]).map((each): [string, string] => [name, String(each)]),
     );
     const isEmpty = injected.statusCode === 204 || injected.statusCode === 304 || request.method === "HEAD";
-    const content = isEmpty ? null : (Readable.toWeb(stream) as ReadableStream);
+    const content = isEmpty ? null : Readable.toWeb(stream);
     return new Response(content, { status: injected.statusCode, headers: names });
   };
 
   const handler: MountedConsole["handler"] = (request, response, next) => {
-    const { originalUrl, url = "/" } = request as IncomingMessage & { originalUrl?: string };
-    const whole = originalUrl ?? url;
+    const whole = wholeUrl(request);
     const to = redirects(whole);
     if (to !== null) response.writeHead(308, { location: to }).end();
     else if (!isBelow(whole)) {
@@ -231,12 +230,12 @@ export async function consoleFor(store: Store, options: MountOptions = {}): Prom
       app.inject({
         method: request.method as "POST",
         url,
-        headers: { ...(headers as Record<string, string>), ...header },
+        headers: { ...headers, ...header },
         remoteAddress: request.socket.remoteAddress ?? "",
         ...(!isEmpty && { payload: JSON.stringify(body) }),
       }),
     );
-    response.writeHead(answered.statusCode, answered.headers as Record<string, string>).end(answered.rawPayload);
+    response.writeHead(answered.statusCode, answered.headers).end(answered.rawPayload);
   };
 
   const plugin = async (instance: FastifyInstance): Promise<void> => {

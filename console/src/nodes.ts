@@ -4,7 +4,7 @@
  */
 import { type Store, slotOf } from "cinnabar";
 import { Problem } from "./route.ts";
-import { listOf } from "./values.ts";
+import { listOf, scanned } from "./values.ts";
 
 const SLOTS = 16_384;
 
@@ -61,8 +61,8 @@ export async function scan(
   if (options.type) words.push("TYPE", options.type);
   const key = nodes[nth];
   const reply = await store.send(words, { buffers: true, ...(key !== undefined && { key }) });
-  const [next, keys] = reply as [Buffer, Buffer[]];
-  return { cursor: after(nth, next.toString(), nodes.length), keys };
+  const { next, found } = scanned(reply);
+  return { cursor: after(nth, next, nodes.length), keys: found };
 }
 
 /** How many keys there are, on all nodes. */

@@ -95,9 +95,9 @@ function operation(route: Route, shapes: Shapes): Record<string, unknown> {
 function described(schema: unknown, shapes: Shapes): unknown {
   if (Array.isArray(schema)) return schema.map((each) => described(each, shapes));
   if (typeof schema !== "object" || schema === null) return schema;
-  const name = (schema as Schema)[NAME];
+  const name = NAME in schema ? schema[NAME] : undefined;
   const plain = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, described(value, shapes)]));
-  if (name === undefined) return plain;
+  if (typeof name !== "string") return plain;
   const known = shapes[name];
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(plain)) {
     throw new Error(`two different shapes are called ${name}`);
@@ -108,8 +108,8 @@ function described(schema: unknown, shapes: Shapes): unknown {
 
 function parameters(where: "path" | "query", schema: Schema | undefined): unknown[] {
   if (schema === undefined) return [];
-  const required = schema.required as readonly string[];
-  return Object.entries(schema.properties as Record<string, Schema>).map(([name, { description, ...rest }]) => ({
+  const { properties = {}, required = [] } = schema;
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
     in: where,
     name,
     required: required.includes(name),

@@ -119,13 +119,15 @@ function readConnections(path: string | undefined): ReadonlyMap<string, string> 
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new UsageError('--connections: the file is an object of URLs: { "staging": "redis://…" }');
   }
+  const connections = new Map<string, string>();
   for (const [name, url] of Object.entries(given)) {
     if (!/^[\w.-]{1,64}$/.test(name) || name === "main") {
       throw new UsageError(`--connections: '${name}' is no name: 1 to 64 letters, digits and . _ -, and not 'main'`);
     }
     if (typeof url !== "string" || !url.includes("://")) throw new UsageError(`--connections: '${name}' is no URL`);
+    connections.set(name, url);
   }
-  return new Map(Object.entries(given as Record<string, string>));
+  return connections;
 }
 
 /** What `start` was told. */

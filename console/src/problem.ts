@@ -25,13 +25,13 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /** What the caller is told. Errors that nobody foresaw are written to stderr, and tell the caller nothing. */
-export function problemOf(error: Error): Problem {
+export function problemOf(error: HttpError): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof InputError) return new Problem(400, "INPUT", error.message);
   if (error instanceof ServerError) return new Problem(422, error.code, error.message);
   if (error instanceof ConnectionError || error instanceof ClosedError)
     return new Problem(503, error.code, error.message);
-  const { statusCode, code, validation } = error as HttpError;
+  const { statusCode, code, validation } = error;
   if (validation !== undefined) return new Problem(400, "INPUT", error.message);
   if (statusCode !== undefined && statusCode < 500) return new Problem(statusCode, code ?? "REQUEST", error.message);
   console.error(error);

@@ -50,15 +50,15 @@ export interface Route<Q = unknown, B = unknown, P = unknown> {
   /** It changes nothing although its method is not GET: what it asks for does not fit into an address. */
   readonly reads?: true;
   /** The commands in a body, where it has any: each is held against the role of who asks, and noted if it changes something. */
-  readonly commandsOf?: (body: unknown) => readonly (readonly string[])[];
+  commandsOf?(body: B): readonly (readonly string[])[];
   /** What the audit log says of a body that does not say by itself what it is about. */
-  readonly tells?: (body: unknown) => Readonly<Record<string, unknown>>;
+  tells?(body: B): Readonly<Record<string, unknown>>;
   run(context: Context, input: Input<Q, B, P>): unknown;
 }
 
 /** Keeps the types of the parts together while the list of routes forgets them. */
 export function route<Q = unknown, B = unknown, P = unknown>(of: Route<Q, B, P>): Route {
-  return of as unknown as Route;
+  return of;
 }
 
 /** An error that the caller is to see, as problem+json. */

@@ -11,6 +11,9 @@ export const NAME: unique symbol = Symbol("name");
 export interface Schema<T = unknown> {
   readonly [TYPE]?: T;
   readonly [NAME]?: string | undefined;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
   readonly [keyword: string]: unknown;
 }
 
@@ -61,6 +64,8 @@ export const array = <T>(items: Schema<T>, keywords: { minItems?: number; maxIte
   items,
   ...keywords,
 });
+/** Two of a kind. */
+export const pair = <T>(items: Schema<T>): Schema<[T, T]> => ({ type: "array", items, minItems: 2, maxItems: 2 });
 export const oneOf = <const T extends string>(values: readonly T[], description?: string): Schema<T> => ({
   type: "string",
   enum: values,

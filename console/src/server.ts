@@ -84,10 +84,15 @@ interface Address {
 
 const addresses = new WeakMap<IncomingMessage, Address>();
 
+/** The address as it was sent: middleware hands on the rest of it alone. */
+export function wholeUrl(request: IncomingMessage): string {
+  const { url = "/" } = request;
+  return "originalUrl" in request && typeof request.originalUrl === "string" ? request.originalUrl : url;
+}
+
 /** Takes the path of the mount and the connection out of an address, so that routes need not know of either. */
 function localUrl(request: IncomingMessage, basePath: string): string {
-  const { originalUrl, url = "/" } = request as IncomingMessage & { originalUrl?: string };
-  const whole = originalUrl ?? url;
+  const whole = wholeUrl(request);
   const below = basePath !== "" && whole.startsWith(basePath) ? whole.slice(basePath.length) : whole;
   const local = below.startsWith("/") ? below : `/${below}`;
   const [prefix, name = "", db = ""] = /^\/api\/@([\w.%-]{0,128}):(\d{1,5})(?=\/)/.exec(local) ?? [];

@@ -8,6 +8,7 @@ import {
   nullable,
   number,
   object,
+  pair,
   reference,
   type Schema,
   string,
@@ -21,7 +22,7 @@ const BYTES = object({ bytes: string({ description: "Bytes that are no text, as 
 
 export const TEXT: Schema<Text> = named("Text", either(string(), BYTES));
 
-const PAIR = array(reference<Value>("Value"), { minItems: 2, maxItems: 2 }) as unknown as Schema<[Value, Value]>;
+const PAIR = pair(reference<Value>("Value"));
 
 /** A reply of the store. */
 export const VALUE: Schema<Value> = named(

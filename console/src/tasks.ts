@@ -40,10 +40,22 @@ export interface Progress {
   (done: number, total: number): void;
 }
 
+/** A kind of tasks, all of which work on a `T`. */
+export class TaskKind<T> {
+  readonly #tasks = new WeakSet<Task>();
+
+  add(task: Task<T>): void {
+    this.#tasks.add(task);
+  }
+
+  has(task: Task): task is Task<T> {
+    return this.#tasks.has(task);
+  }
+}
+
 /** `T`: what the task works on, which may be looked at meanwhile. */
 export class Task<T = unknown> {
   readonly id: string;
-  readonly kind: string;
   readonly about: T;
   readonly ended: Promise<void>;
   readonly startedAt = Date.now();
@@ -54,9 +66,8 @@ export class Task<T = unknown> {
   #endedAt: number | null = null;
   #error: string | null = null;
 
-  constructor(id: string, kind: string, about: T, run: (progress: Progress) => Promise<void>) {
+  constructor(id: string, about: T, run: (progress: Progress) => Promise<void>) {
     this.id = id;
-    this.kind = kind;
     this.about = about;
     const tell = (done: number, total: number) => {
       this.#done = done;
@@ -108,12 +119,18 @@ const MOST_KEPT = 8;
 class Tasks {
   readonly #all = new Map<string, Task>();
 
-  start<T>(kind: string, about: T, run: (progress: Progress) => Promise<void>, id: string = randomUUID()): Task<T> {
+  start<T>(
+    kind: TaskKind<T>,
+    about: T,
+    run: (progress: Progress) => Promise<void>,
+    id: string = randomUUID(),
+  ): Task<T> {
     const running = [...this.#all.values()].filter((task) => task.isRunning).length;
     if (running >= MOST_RUNNING)
       throw new Problem(429, "BUSY", `${MOST_RUNNING} tasks are running already; wait for one to end, or stop it`);
     if (this.#all.has(id)) throw new Problem(409, "EXISTS", "there is such a task already");
-    const task = new Task(id, kind, about, run);
+    const task = new Task(id, about, run);
+    kind.add(task);
     this.#all.set(id, task);
     const over = [...this.#all.values()].filter((each) => !each.isRunning).slice(0, -MOST_KEPT);
     for (const each of over) this.#all.delete(each.id);
@@ -121,15 +138,15 @@ class Tasks {
   }
 
   /** The task of an id and a kind. */
-  get<T>(id: string, kind: string): Task<T> {
+  get<T>(id: string, kind: TaskKind<T>): Task<T> {
     const task = this.#all.get(id);
-    if (task === undefined || task.kind !== kind)
+    if (task === undefined || !kind.has(task))
       throw new Problem(404, "NO_TASK", "there is no such task any more; start it again");
-    return task as Task<T>;
+    return task;
   }
 
-  of<T>(kind: string): Task<T>[] {
-    return [...this.#all.values()].filter((task) => task.kind === kind) as Task<T>[];
+  of<T>(kind: TaskKind<T>): Task<T>[] {
+    return [...this.#all.values()].filter((task) => kind.has(task));
   }
 
   async stopAll(): Promise<void> {

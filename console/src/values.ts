@@ -4,7 +4,7 @@
  * store's connections speak the flat form.
  */
 import { isUtf8 } from "node:buffer";
-import { type Answer, type Reply, ServerError, type Word } from "cinnabar";
+import { type Answer, type Reply, ServerError } from "cinnabar";
 
 export type Bytes = { readonly bytes: string };
 /** A name or a value as the page has it. */
@@ -25,7 +25,7 @@ export function jsonOf(answer: Answer): Value {
 const BYTES = "base64:";
 
 /** A word that came from the page. */
-export function wordOf(text: string): Word {
+export function wordOf(text: string): string | Buffer {
   return text.startsWith(BYTES) ? Buffer.from(text.slice(BYTES.length), "base64") : text;
 }
 
@@ -90,7 +90,7 @@ function entry(value: Value): Value {
 }
 
 function entriesOf(value: Value): [Value, Value] {
-  const [name, entries] = value as [Value, Value];
+  const [name = null, entries = null] = Array.isArray(value) ? value : [];
   return [name, Array.isArray(entries) ? entries.map(entry) : entries];
 }
 
@@ -114,6 +114,34 @@ export function sound(answer: Answer | undefined): Reply {
 /** The items of a list; none where there is no list. */
 export const listOf = (answer: Answer | undefined): Reply[] => (Array.isArray(answer) ? answer : []);
 
+/** A reply that was asked for as bytes. */
+export function bytesIn(reply: Reply | undefined): Buffer {
+  if (!Buffer.isBuffer(reply)) throw new Error("the server's answer is not bytes");
+  return reply;
+}
+
+/** A list of which each item is bytes. */
+export function byteListIn(reply: Reply | undefined): Buffer[] {
+  if (!Array.isArray(reply) || !reply.every((each) => Buffer.isBuffer(each))) {
+    throw new Error("the server's answer is not a list of bytes");
+  }
+  return reply;
+}
+
+/** What a step of SCAN and its kind answers: the next cursor, and what was found. */
+export function scanned(reply: Reply): { readonly next: string; readonly found: Buffer[] } {
+  const [next, found] = listOf(reply);
+  return { next: bytesIn(next).toString(), found: byteListIn(found) };
+}
+
+/** The entries of a stream: ids, and their fields with their values. */
+export function entriesIn(reply: Reply): [id: Buffer, flat: Buffer[]][] {
+  return listOf(reply).map((entry) => {
+    const [id, flat] = listOf(entry);
+    return [bytesIn(id), byteListIn(flat)];
+  });
+}
+
 /** The items of a list, as text. */
 export const textsOf = (answer: Answer | undefined): string[] => listOf(answer).map(String);
 
@@ -121,7 +149,22 @@ export const textsOf = (answer: Answer | undefined): string[] => listOf(answer).
 export const fieldsOf = (flat: Answer | undefined): Map<string, Reply> =>
   new Map(pairs(listOf(flat)).map(([name, value]) => [String(name), value]));
 
+/** Whether it is an object, whose fields may hold anything. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+/** The code of what was thrown, as Node's errors have one. */
+export function codeOf(thrown: unknown): string | undefined {
+  return isObject(thrown) && typeof thrown.code === "string" ? thrown.code : undefined;
+}
+
 /** The text of what was thrown, which may be anything. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** What was thrown, as an error. */
+export function errorOf(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -6,6 +6,7 @@
  * Entries name what was changed (keys, names, ids), never the values: those may be secrets.
  */
 import { appendFile, rename, stat } from "node:fs/promises";
+import { messageOf } from "../values.ts";
 import type { Role } from "./user.ts";
 
 /** One line of the audit log: a request through the console that acts, or an attempt to sign in. */
@@ -106,7 +107,7 @@ export class Audit {
       await appendFile(this.#file!, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
       this.#hasFailed = false;
     } catch (error) {
-      if (!this.#hasFailed) console.error(`cinnabar: the audit log cannot be written: ${(error as Error).message}`);
+      if (!this.#hasFailed) console.error(`cinnabar: the audit log cannot be written: ${messageOf(error)}`);
       this.#hasFailed = true;
     }
   }

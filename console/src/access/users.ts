@@ -6,7 +6,8 @@
 import { createHash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { UsageError } from "../usage-error.ts";
-import { ADMIN, type Credentials, ROLES, type Role, type User } from "./user.ts";
+import { isObject, messageOf } from "../values.ts";
+import { ADMIN, ROLES, type User } from "./user.ts";
 
 export interface KnownUser extends User {
   /** Plain, or `scrypt:N:r:p:salt:hash` with salt and hash in base64url. */
@@ -83,22 +84,22 @@ const NAME = /^[\w.@-]{1,64}$/;
 
 function userOf(given: unknown, nth: number): KnownUser {
   const where = `user ${nth + 1}`;
-  if (typeof given !== "object" || given === null) throw new UsageError(`${where} is no object`);
-  const { name, role, password, store, ...rest } = given as Record<string, unknown>;
+  if (!isObject(given)) throw new UsageError(`${where} is no object`);
+  const { name, role: wanted, password, store, ...rest } = given;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw new UsageError(`${where} has an unknown field '${unknown}'`);
   if (typeof name !== "string" || !NAME.test(name)) {
     throw new UsageError(`the name of ${where} has 1 to 64 letters, digits and . _ @ -`);
   }
-  if (!ROLES.includes(role as Role)) throw new UsageError(`the role of '${name}' is one of ${ROLES.join(", ")}`);
+  const role = ROLES.find((each) => each === wanted);
+  if (role === undefined) throw new UsageError(`the role of '${name}' is one of ${ROLES.join(", ")}`);
   if (typeof password !== "string" || password === "") throw new UsageError(`'${name}' has no password`);
-  if (store === undefined) return { name, role: role as Role, password };
-  const acl = store as Partial<Credentials>;
-  if (typeof acl?.username !== "string" || typeof acl.password !== "string") {
+  if (store === undefined) return { name, role, password };
+  const { username, password: secret } = isObject(store) ? store : {};
+  if (typeof username !== "string" || typeof secret !== "string") {
     throw new UsageError(`the store of '${name}' has a username and a password`);
   }
-  const { username, password: secret } = acl as Credentials;
-  return { name, role: role as Role, password, store: { username, password: secret } };
+  return { name, role, password, store: { username, password: secret } };
 }
 
 /** A file with secrets in it, which others must not be able to read. */
@@ -111,7 +112,7 @@ export function readSecretFile(path: string, option: string): string {
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`${option}: ${(error as Error).message}`);
+    throw new UsageError(`${option}: ${messageOf(error)}`);
   }
   return text.trim();
 }
@@ -128,7 +129,8 @@ export function readJsonFile(path: string, option: string): unknown {
 
 /** `{ "users": [{ "name", "role", "password", "store": { "username", "password" } }] }` */
 export function readUsers(path: string): KnownUser[] {
-  const { users } = (readJsonFile(path, "--users") ?? {}) as { users?: unknown };
+  const given = readJsonFile(path, "--users");
+  const users = isObject(given) ? given.users : undefined;
   if (!Array.isArray(users) || users.length === 0) throw new UsageError(`--users: ${path} has no list "users"`);
   const known = users.map(userOf);
   if (new Set(known.map(({ name }) => name)).size < known.length) throw new UsageError("--users: two have one name");

@@ -20,12 +20,13 @@ export function completionCommand(commands: () => readonly Command[]): Command {
   fish   cinnabar completion fish > ~/.config/fish/completions/cinnabar.fish`,
     examples: ["source <(cinnabar completion bash)"],
     async run({ positionals }, { stdout }) {
-      const [shell, ...more] = positionals;
-      if (shell === undefined || more.length > 0) throw new UsageError("name one shell: bash, zsh or fish");
-      if (!SHELLS.includes(shell as Shell)) {
-        throw new UsageError(`there is no completion for '${shell}'${didYouMean(shell, SHELLS)} (bash, zsh, fish)`);
+      const [given, ...more] = positionals;
+      if (given === undefined || more.length > 0) throw new UsageError("name one shell: bash, zsh or fish");
+      const shell = SHELLS.find((each) => each === given);
+      if (shell === undefined) {
+        throw new UsageError(`there is no completion for '${given}'${didYouMean(given, SHELLS)} (bash, zsh, fish)`);
       }
-      stdout.write(MAKERS[shell as Shell](commands()));
+      stdout.write(MAKERS[shell](commands()));
       return 0;
     },
   };

@@ -6,7 +6,7 @@ import { connectionTo } from "../access/routes.ts";
 import type { Connection } from "../access/targets.ts";
 import { DEFAULT_HTTP_PORT, DEFAULT_PORT, type Options } from "../options.ts";
 import { openConsole } from "../server.ts";
-import { messageOf } from "../values.ts";
+import { codeOf, messageOf } from "../values.ts";
 import { inFlags, isTlsRefusal, type TlsSettings } from "./link/tls.ts";
 
 /** How many ports to try when the usual one is taken. */
@@ -33,8 +33,7 @@ async function listenOn(
       if (port !== first) console.log(`Port ${first} is taken; the ${what.name} uses ${got}.`);
       return got;
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code !== "EADDRINUSE") fail(`cannot listen on ${host}:${port}: ${message}`);
+      if (codeOf(error) !== "EADDRINUSE") fail(`cannot listen on ${host}:${port}: ${messageOf(error)}`);
       if (wanted !== undefined) fail(`port ${port} is taken; choose another with ${what.option}`);
       if (port === first + TRIES) fail(`ports ${first} to ${port} are all taken`);
     }

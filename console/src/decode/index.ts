@@ -25,12 +25,10 @@ export const MOST_BYTES = 8 * 1_048_576;
 /** Forms with parts are looked at up to here. */
 const MOST_STRUCTURED = 1_048_576;
 
-/** The forms that are known here. */
-export const KNOWN_FORMS: readonly Form[] = FORMS.filter(
-  (form) => !(form in UNPACK) || UNPACK[form as Packing] !== null,
-);
-
 const isPacking = (form: Form): form is Packing => form in UNPACK;
+
+/** The forms that are known here. */
+export const KNOWN_FORMS: readonly Form[] = FORMS.filter((form) => !isPacking(form) || UNPACK[form] !== null);
 
 const STRUCTURED: Readonly<Partial<Record<Inner, (input: Buffer) => string>>> = {
   msgpack: decodeMessagePack,

@@ -1,7 +1,7 @@
 /** MessagePack as JSON text. */
 import { Bytes, NotThisForm, Tree } from "./tree.ts";
 
-const nameOf = (json: string): string => (json.startsWith('"') ? (JSON.parse(json) as string) : json);
+const nameOf = (json: string): string => (json.startsWith('"') ? String(JSON.parse(json)) : json);
 
 function list(bytes: Bytes, tree: Tree, count: number): void {
   tree.list(bytes.fitting(count), () => value(bytes, tree));

@@ -6,12 +6,8 @@ import { isUtf8 } from "node:buffer";
 import { Bytes, NotThisForm, Tree } from "./tree.ts";
 
 type Field =
-  | { readonly number: number; readonly kind: "varint" | "fixed64" | "fixed32"; readonly value: bigint | Buffer }
-  | {
-      readonly number: number;
-      readonly kind: "data";
-      readonly value: Buffer;
-    };
+  | { readonly number: number; readonly kind: "varint"; readonly value: bigint }
+  | { readonly number: number; readonly kind: "fixed64" | "fixed32" | "data"; readonly value: Buffer };
 
 function varint(bytes: Bytes): bigint {
   let value = 0n;
@@ -55,8 +51,8 @@ function fixed(tree: Tree, bits: Buffer): void {
 }
 
 function value(tree: Tree, field: Field, depth: number): void {
-  if (field.kind === "varint") tree.number(BigInt.asIntN(64, field.value as bigint));
-  else if (field.kind !== "data") fixed(tree, field.value as Buffer);
+  if (field.kind === "varint") tree.number(BigInt.asIntN(64, field.value));
+  else if (field.kind !== "data") fixed(tree, field.value);
   else if (isReadable(field.value)) tree.string(field.value.toString());
   else {
     let inner: Field[] | null = null;

@@ -61,7 +61,7 @@ const PARTS: readonly [ending: string, section: string | null, describe: (kind: 
 export const CORPUS_SAMPLE = PROGRAMS.trim()
   .split("\n")
   .flatMap((line) => {
-    const [name, section, kind, does] = line.split("|").map((part) => part.trim()) as [string, string, string, string];
+    const [name = "", section = "", kind = "", does = ""] = line.split("|").map((part) => part.trim());
     return PARTS.map(([ending, own, describe]) => `${name}${ending} | ${own ?? section} | ${describe(kind, does)}`);
   })
   .join("\n");

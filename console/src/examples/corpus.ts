@@ -93,7 +93,7 @@ function sample(): PackageText[] {
   return CORPUS_SAMPLE.trim()
     .split("\n")
     .map((line, at) => {
-      const [name, section, summary] = line.split("|").map((part) => part.trim()) as [string, string, string];
+      const [name = "", section = "", summary = ""] = line.split("|").map((part) => part.trim());
       return {
         id: name,
         name,

@@ -3,6 +3,7 @@
  * as the visitor chooses; and a crowd can be let loose on one thing, to see that it is sold once and no money is made or lost.
  */
 import { randomBytes } from "node:crypto";
+import { json } from "cinnabar";
 import { type BuyOutcome, Market } from "cinnabar/market";
 import { announce, eventsRoute } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
@@ -42,6 +43,8 @@ export interface Trade {
   readonly buyer: string;
 }
 
+const TRADE_CODEC = json<Trade>();
+
 async function view(context: Context, visitor: string, after: string | undefined) {
   const { script: market } = markets(context);
   const [funds, inventory, page, latest] = await Promise.all([
@@ -55,7 +58,7 @@ async function view(context: Context, visitor: string, after: string | undefined
     inventory,
     listings: page.items,
     next: page.cursor,
-    latest: latest.map((each) => JSON.parse(each) as Trade),
+    latest: latest.map((each) => TRADE_CODEC.decode(each)),
   };
 }
 

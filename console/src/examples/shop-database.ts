@@ -2,8 +2,9 @@
  * The shop's database: what the caches stand in front of. It is kept in the store too, so that the sample can be made and
  * removed and all consoles share it; and it is slow, as databases are, so that a cache makes a difference one can see.
  */
-import type { Store } from "cinnabar";
+import { json, type Store } from "cinnabar";
 import { Problem } from "../route.ts";
+import { listOf } from "../values.ts";
 import type { Product } from "./shop-sample.ts";
 
 /** One tag: an order changes several products' stock and itself in one step. */
@@ -29,6 +30,9 @@ export interface Order {
   readonly total: number;
 }
 
+const PRODUCT_CODEC = json<Product>();
+const ORDER_CODEC = json<Order>();
+
 const query = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, QUERY_MS));
 
 export class ShopDatabase {
@@ -42,13 +46,13 @@ export class ShopDatabase {
   async products(): Promise<Product[]> {
     await query();
     const found = await this.#store.call("HVALS", PRODUCTS);
-    return found.map((each) => JSON.parse(each) as Product).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return found.map((each) => PRODUCT_CODEC.decode(each)).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   async product(id: string): Promise<Product | null> {
     await query();
     const found = await this.#store.call("HGET", PRODUCTS, id);
-    return found === null ? null : (JSON.parse(String(found)) as Product);
+    return found === null ? null : PRODUCT_CODEC.decode(found);
   }
 
   async stock(id: string): Promise<number | null> {
@@ -64,7 +68,7 @@ export class ShopDatabase {
     const products = new Map<string, Product>();
     for (const [nth, id] of ids.entries()) {
       const product = found[nth];
-      if (typeof product === "string") products.set(id, JSON.parse(product) as Product);
+      if (typeof product === "string") products.set(id, PRODUCT_CODEC.decode(product));
     }
     return products;
   }
@@ -86,13 +90,13 @@ export class ShopDatabase {
     await this.#store.transaction({ watch: [STOCK, ORDERS] }, async ({ call }) => {
       const before = await call("HGET", ORDERS, wanted.id);
       if (before !== null) {
-        made = JSON.parse(String(before)) as Order;
+        made = ORDER_CODEC.decode(String(before));
         return null;
       }
       if (Number(await call("HLEN", ORDERS)) >= MOST_ORDERS) {
         throw new Problem(409, "FULL", "this shop has had its fill of orders: remove its data to begin anew");
       }
-      const stock = (await call("HMGET", STOCK, ...wanted.lines.map(({ item }) => item))) as (string | null)[];
+      const stock = listOf(await call("HMGET", STOCK, ...wanted.lines.map(({ item }) => item)));
       wanted.lines.forEach(({ name, quantity }, nth) => {
         const left = Number(stock[nth] ?? 0);
         if (left < quantity)

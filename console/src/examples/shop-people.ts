@@ -14,7 +14,7 @@ import { prefixOf } from "./example.ts";
 import { cookieName, cookieOf, giveCookie } from "./visitor.ts";
 
 const ACCOUNTS = prefixOf("shop", "accounts");
-const hash = promisify(scrypt) as (password: string, salt: string, bytes: number) => Promise<Buffer>;
+const hash = promisify<string, string, number, Buffer>(scrypt);
 
 export interface Asked {
   readonly request: FastifyRequest;

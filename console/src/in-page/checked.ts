@@ -5,6 +5,7 @@
  */
 import { Problem } from "../route.ts";
 import type { Schema } from "../schema.ts";
+import { isObject } from "../values.ts";
 
 /** Where the value stands: `body/selection/keys`. */
 type Check = (schema: Schema, value: unknown, at: string) => unknown;
@@ -18,7 +19,7 @@ const plural = (count: number, what: string): string => `${count} ${what}`;
 function text(schema: Schema, value: unknown, at: string): string {
   const found = typeof value === "number" || typeof value === "boolean" ? String(value) : (value ?? "");
   if (typeof found !== "string") return wrong(at, "be string");
-  const { minLength, maxLength, pattern, enum: allowed } = schema as Readonly<Record<string, unknown>>;
+  const { minLength, maxLength, pattern, enum: allowed } = schema;
   const { length } = [...found];
   if (typeof maxLength === "number" && length > maxLength)
     wrong(at, `NOT have more than ${plural(maxLength, "characters")}`);
@@ -40,15 +41,14 @@ function amount(schema: Schema, value: unknown, at: string): number {
 }
 
 function fields(schema: Schema, value: unknown, at: string): Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return wrong(at, "be object");
-  const given = value as Readonly<Record<string, unknown>>;
-  const properties = schema.properties as Readonly<Record<string, Schema>>;
+  if (!isObject(value) || Array.isArray(value)) return wrong(at, "be object");
+  const { properties = {}, required = [] } = schema;
   const found: Record<string, unknown> = {};
   for (const [name, each] of Object.entries(properties)) {
-    const held = given[name] === undefined ? each.default : given[name];
+    const held = value[name] === undefined ? each.default : value[name];
     if (held !== undefined) found[name] = held;
   }
-  const missing = (schema.required as readonly string[]).find((name) => !(name in found));
+  const missing = required.find((name) => !(name in found));
   if (missing !== undefined) wrong(at, `have required property '${missing}'`);
   for (const [name, held] of Object.entries(found)) found[name] = checked(properties[name]!, held, `${at}/${name}`);
   return found;
@@ -58,12 +58,12 @@ function fields(schema: Schema, value: unknown, at: string): Record<string, unkn
 function list(schema: Schema, given: unknown, at: string): unknown[] {
   if (typeof given === "object" && !Array.isArray(given)) return wrong(at, "be array");
   const value = Array.isArray(given) ? given : [given];
-  const { minItems, maxItems } = schema;
+  const { items = {}, minItems, maxItems } = schema;
   if (typeof maxItems === "number" && value.length > maxItems)
     wrong(at, `NOT have more than ${plural(maxItems, "items")}`);
   if (typeof minItems === "number" && value.length < minItems)
     wrong(at, `NOT have fewer than ${plural(minItems, "items")}`);
-  return value.map((each, nth) => checked(schema.items as Schema, each, `${at}/${nth}`));
+  return value.map((each, nth) => checked(items, each, `${at}/${nth}`));
 }
 
 function truth(_schema: Schema, value: unknown, at: string): boolean {

@@ -18,6 +18,7 @@ import { UNDO_ROUTES } from "../operate/undo.ts";
 import { VALUE_ROUTES } from "../operate/value.ts";
 import { documentOf, problemOf } from "../problem.ts";
 import { type Context, type Input, Problem, type Route } from "../route.ts";
+import { errorOf } from "../values.ts";
 import { observerOf, stopWork } from "../work.ts";
 import { checked } from "./checked.ts";
 import type { Answered, Asked } from "./messages.ts";
@@ -46,8 +47,11 @@ function matchOf(method: string, path: string): Match {
     const pattern = route.url.replace(/:(\w+)/g, "(?<$1>[^/]+)");
     const found = new RegExp(`^${pattern}$`).exec(path);
     if (found === null) continue;
-    const params = Object.entries(found.groups ?? {}).map(([name, text]) => [name, decodeURIComponent(text)]);
-    return { route, params: Object.fromEntries(params) as Record<string, string> };
+    const params = Object.entries(found.groups ?? {}).map(([name, text]): [string, string] => [
+      name,
+      decodeURIComponent(text),
+    ]);
+    return { route, params: Object.fromEntries(params) };
   }
   throw new Problem(404, "NOT_FOUND", "there is nothing here");
 }
@@ -66,7 +70,7 @@ export class InPage {
       const found = await this.#run(method, path, body === null ? undefined : JSON.parse(body), db);
       return { id, status: 200, body: JSON.stringify(found ?? { ok: true }) };
     } catch (error) {
-      const problem = problemOf(error as Error);
+      const problem = problemOf(errorOf(error));
       return { id, status: problem.status, body: JSON.stringify(documentOf(problem)) };
     }
   }
@@ -84,10 +88,16 @@ export class InPage {
   async #run(method: string, address: string, body: unknown, db: number): Promise<unknown> {
     const { pathname, searchParams } = new URL(address, "http://page");
     const { route, params } = matchOf(method, pathname);
-    const input = {
+    const input: Input<unknown, unknown, unknown> = {
       query: route.query && checked(route.query, Object.fromEntries(searchParams), "querystring"),
       body: route.body && checked(route.body, body, "body"),
       params: route.params && checked(route.params, params, "params"),
+      get request(): never {
+        throw new Error("a page has no request of a server");
+      },
+      get reply(): never {
+        throw new Error("a page has no reply of a server");
+      },
     };
     const { store, observing } = await this.#storeOf(db);
     const context: Context = {
@@ -99,8 +109,7 @@ export class InPage {
         throw new Error("a page has no live figures");
       },
     };
-    // No route of keys looks at the request of a server.
-    return route.run(context, input as unknown as Input<unknown, unknown, unknown>);
+    return route.run(context, input);
   }
 
   #storeOf(db: number) {

@@ -4,12 +4,11 @@ import { globOf, latin1 } from "../glob.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, object, oneOf, string, type Typed } from "../schema.ts";
 import { DONE, TEXT } from "../shapes.ts";
-import { type Progress, TASK_FIELDS, type Task, tasksOf } from "../tasks.ts";
+import { type Progress, TASK_FIELDS, type Task, TaskKind, tasksOf } from "../tasks.ts";
 import { messageOf, type Text, textOf } from "../values.ts";
 import { checkSelection, SELECTION, type Selection, selected } from "./selection.ts";
 
 const group = "Keys";
-const KIND = "bulk";
 const ACTIONS = ["delete", "expire", "persist", "rename"] as const;
 
 const CHANGE = {
@@ -49,6 +48,8 @@ interface Outcome {
   failed: number;
   readonly failures: { key: Text; reason: string }[];
 }
+
+const KIND = new TaskKind<Outcome>();
 
 const MOST_FAILURES = 100;
 /** Renamed keys may fit the filter again: their names are gathered before the first is changed. */
@@ -150,7 +151,7 @@ const stateOf = (task: Task<Outcome>): BulkState => ({
   ...task.about,
   failures: [...task.about.failures],
 });
-const bulkOf = ({ store }: Context, id: string): Task<Outcome> => tasksOf({ store }).get<Outcome>(id, KIND);
+const bulkOf = ({ store }: Context, id: string): Task<Outcome> => tasksOf({ store }).get(id, KIND);
 
 const MOST_LOOKED_AT = 2_000;
 const MOST_SHOWN = 200;

@@ -4,6 +4,7 @@ import { findKeys } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, date, integer, named, number, object, string } from "../schema.ts";
 import { DONE, MILLISECONDS } from "../shapes.ts";
+import { listOf } from "../values.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 512 }) });
@@ -64,11 +65,19 @@ async function entries({ store }: Context, name: string) {
     ]),
   );
   const list = shown.flatMap((key, at) => {
-    const [facts, ttl, bytes] = answers.slice(at * 3, at * 3 + 3) as [(string | null)[], number, number];
-    if (!Array.isArray(facts) || facts[0] == null) return [];
-    const tags = (facts[2] ?? "").split("\n").filter((tag) => tag !== "");
-    const entry = key.slice(key.indexOf("}:e:") + 4);
-    return [{ key: entry, madeAt: Number(facts[0]) / 1_000, freshUntil: Number(facts[1]), endsInMs: ttl, bytes, tags }];
+    const [facts, ttl, bytes] = answers.slice(at * 3, at * 3 + 3);
+    const [madeAt, freshUntil, tagged] = listOf(facts);
+    if (madeAt == null) return [];
+    return {
+      key: key.slice(key.indexOf("}:e:") + 4),
+      madeAt: Number(madeAt) / 1_000,
+      freshUntil: Number(freshUntil),
+      endsInMs: Number(ttl),
+      bytes: Number(bytes),
+      tags: String(tagged ?? "")
+        .split("\n")
+        .filter((tag) => tag !== ""),
+    };
   });
   return { entries: list, count: keys.length, complete: complete && keys.length <= MOST_ENTRIES };
 }

@@ -5,6 +5,7 @@
  */
 import { type Reply, ServerError, type Store, type Word } from "cinnabar";
 import { type Context, Problem } from "../route.ts";
+import { bytesIn, listOf } from "../values.ts";
 import { keepUndo, MOST_UNDO_BYTES } from "./undo.ts";
 
 interface Change {
@@ -294,9 +295,14 @@ export async function change(
     const answer = await context.store.send(PLAIN[name](key, args, kind), { buffers: true });
     return { answer, undo: null, gone: false };
   }
-  const [answer, isThere, at, kind, kept] = reply as [Reply, number, number, Buffer, Word[] | null];
-  if (kept === null) return { answer, undo: null, gone: false };
-  const words = [isThere, at, kind, ...kept];
+  const [answer = null, isThere, at, kind, kept] = listOf(reply);
+  if (!Array.isArray(kept)) return { answer, undo: null, gone: false };
+  const words: Word[] = [
+    Number(isThere),
+    Number(at),
+    bytesIn(kind),
+    ...kept.map((each) => (typeof each === "number" ? each : bytesIn(each))),
+  ];
   const undo = keepUndo(context, {
     about: { action: `undo ${name}`, ...about },
     bytes: sizeOf(words),

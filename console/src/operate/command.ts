@@ -107,15 +107,15 @@ function refusal(words: Command): string | undefined {
 /** Directives whose values are secrets, which only admins are told. */
 const SECRET = /^(?:requirepass|masterauth|masteruser|tls-(?:client-)?key-file-pass)$/i;
 
-function masked(words: Command, value: Value): Value {
-  const isConfig = words[0].toUpperCase() === "CONFIG" && words[1]?.toUpperCase() === "GET";
+function masked([name, about]: readonly string[], value: Value): Value {
+  const isConfig = name?.toUpperCase() === "CONFIG" && about?.toUpperCase() === "GET";
   if (!isConfig || typeof value !== "object" || value === null || Array.isArray(value) || !("map" in value))
     return value;
   return { map: value.map.map(([name, of]) => [name, SECRET.test(String(name)) && of !== "" ? "••••••" : of]) };
 }
 
 export const maskedFor = (user: User, words: readonly string[], value: Value): Value =>
-  user.role === "admin" ? value : masked(words as Command, value);
+  user.role === "admin" ? value : masked(words, value);
 
 /** Refuses what is not run from here, and what is dangerous without a word of confirmation. */
 export function checkCommand(given: readonly string[], confirm: boolean): void {
@@ -244,7 +244,7 @@ export const COMMAND_ROUTES: readonly Route[] = [
     group,
     // What a command asks for depends on the command.
     role: "viewer",
-    commandsOf: (body) => [(body as { readonly words: readonly string[] }).words],
+    commandsOf: (body) => [body.words],
     summary:
       "Runs a command. Dangerous ones need `confirm`; those that wait, stream or belong to a connection are refused.",
     body: object(

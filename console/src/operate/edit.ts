@@ -1,6 +1,6 @@
 /** Changing keys. Each change is one command of the store's own or one script, so that it is atomic; most can be undone. */
 import { randomUUID } from "node:crypto";
-import type { Reply, Word } from "cinnabar";
+import type { Word } from "cinnabar";
 import { encode, WRITTEN, type Written } from "../decode/index.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, nullable, object, oneOf, string } from "../schema.ts";
@@ -108,13 +108,13 @@ const INSERT_AT = `
   return redis.call("LLEN", KEYS[1])
 `;
 
-async function insertIndex({ store }: Context, edit: Edit): Promise<Reply> {
+async function insertIndex({ store }: Context, edit: Edit): Promise<number> {
   const index = need("an index", edit.index);
   if (index < 0) throw new Problem(400, "INPUT", "an index counts from the beginning");
   const shown = wordOf(need("the value that is shown there", edit.shown));
   const mark = `cinnabar:inserted:${randomUUID()}`;
   const words = ["EVAL", INSERT_AT, 1, wordOf(edit.key), index, shown, mark, need("a value", await stored(edit))];
-  const length = await store.send(words);
+  const length = Number(await store.send(words));
   if (length === 0) throw new Problem(409, "CHANGED", "the list has changed meanwhile; look again");
   return length;
 }
@@ -122,7 +122,7 @@ async function insertIndex({ store }: Context, edit: Edit): Promise<Reply> {
 async function edit(context: Context, body: Edit) {
   const { key, action, field } = body;
   if (action === "insertIndex") {
-    return { answer: (await insertIndex(context, body)) as number, undo: null, gone: false };
+    return { answer: await insertIndex(context, body), undo: null, gone: false };
   }
   const given = await stored(body);
   if (!isChange(action)) {

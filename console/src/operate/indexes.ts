@@ -3,6 +3,7 @@ import { SearchIndex } from "cinnabar/search";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, nullable, number, object, oneOf, record, string } from "../schema.ts";
 import { DONE } from "../shapes.ts";
+import { listOf } from "../values.ts";
 import { perStore } from "../work.ts";
 
 const group = "Components";
@@ -84,7 +85,7 @@ async function list({ store }: Context) {
   const { items: names } = await SearchIndex.list(store, { limit: MOST });
   const counts = await store.pipeline(names.map((name) => ["HMGET", `search:{${name}}:meta`, "count", "v"]));
   const indexes = names.flatMap((name, at) => {
-    const [count, version] = counts[at] as (string | null)[];
+    const [count, version] = listOf(counts[at]);
     return typeof count === "string" ? [{ name, documents: Number(count), version: Number(version) }] : [];
   });
   return { indexes, most: MOST };

@@ -71,18 +71,16 @@ interface FlowNode {
   readonly hiddenChildren: number;
 }
 
-const FLOW: Schema<FlowNode> = named(
-  "FlowNode",
-  object({
-    queue: string(),
-    id: string(),
-    name: nullable(string()),
-    state: oneOf([...STATES, "not-found"]),
-    error: nullable(string({ description: "What the last attempt failed with." })),
-    children: array(reference<FlowNode>("FlowNode")),
-    hiddenChildren: integer({ description: "How many more there are." }),
-  }),
-) as Schema<FlowNode>;
+const FLOW_FIELDS = {
+  queue: string(),
+  id: string(),
+  name: nullable(string()),
+  state: oneOf([...STATES, "not-found"]),
+  error: nullable(string({ description: "What the last attempt failed with." })),
+  children: array(reference<FlowNode>("FlowNode")),
+  hiddenChildren: integer({ description: "How many more there are." }),
+};
+const FLOW: Schema<FlowNode> = named("FlowNode", object<typeof FLOW_FIELDS>(FLOW_FIELDS));
 
 const MS = { minimum: 0, maximum: 315_360_000_000 };
 

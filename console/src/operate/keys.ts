@@ -6,7 +6,20 @@ import { scan } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, nullable, object, string, type Typed } from "../schema.ts";
 import { TEXT, VALUE } from "../shapes.ts";
-import { fieldsOf, listOf, pairs, sound, textIn, textOf, type Value, wordOf } from "../values.ts";
+import {
+  byteListIn,
+  bytesIn,
+  entriesIn,
+  fieldsOf,
+  listOf,
+  pairs,
+  scanned,
+  sound,
+  textIn,
+  textOf,
+  type Value,
+  wordOf,
+} from "../values.ts";
 import { MOST_UNDO_BYTES } from "./undo.ts";
 
 const group = "Keys";
@@ -168,9 +181,8 @@ async function byScan(
   rowsOf: (flat: Buffer[]) => Raw[][],
 ): Promise<Page> {
   const found = await steps(asked, async (cursor, count) => {
-    const [next, flat] = (await ask(store, command, key, cursor, "COUNT", count)) as [Buffer, Buffer[]];
-    const text = next.toString();
-    return { rows: rowsOf(flat), next: text === "0" ? null : text };
+    const { next, found } = scanned(await ask(store, command, key, cursor, "COUNT", count));
+    return { rows: rowsOf(found), next: next === "0" ? null : next };
   });
   return { length, columns, ...found };
 }
@@ -183,13 +195,13 @@ const VIEWERS: Readonly<Record<string, Viewer>> = {
   string: async (store, key, { cursor }) => {
     const length = Number(await store.call("STRLEN", key));
     const from = whole(cursor);
-    const text = (await ask(store, "GETRANGE", key, from, from + CHUNK - 1)) as Buffer;
+    const text = bytesIn(await ask(store, "GETRANGE", key, from, from + CHUNK - 1));
     const next = from + CHUNK < length ? String(from + CHUNK) : null;
     return { length, next, columns: ["value"], rows: [[text]], searched: 0 };
   },
   list: async (store, key, asked) =>
     byPlace(Number(await store.call("LLEN", key)), asked, ["index", "value"], async (from, to) =>
-      ((await ask(store, "LRANGE", key, from, to)) as Buffer[]).map((each, nth) => [from + nth, each]),
+      byteListIn(await ask(store, "LRANGE", key, from, to)).map((each, nth) => [from + nth, each]),
     ),
   set: async (store, key, asked) =>
     byScan(store, "SSCAN", key, Number(await store.call("SCARD", key)), asked, ["member"], (flat) =>
@@ -199,13 +211,13 @@ const VIEWERS: Readonly<Record<string, Viewer>> = {
     byScan(store, "HSCAN", key, Number(await store.call("HLEN", key)), asked, ["field", "value"], pairs),
   zset: async (store, key, asked) =>
     byPlace(Number(await store.call("ZCARD", key)), asked, ["member", "score"], async (from, to) =>
-      pairs((await ask(store, "ZRANGE", key, from, to, "WITHSCORES")) as Buffer[]),
+      pairs(byteListIn(await ask(store, "ZRANGE", key, from, to, "WITHSCORES"))),
     ),
   stream: async (store, key, asked) => {
     const length = Number(await store.call("XLEN", key));
     const found = await steps(asked, async (cursor, count) => {
       const from = cursor === "0" ? "-" : cursor;
-      const entries = (await ask(store, "XRANGE", key, from, "+", "COUNT", count + 1)) as [Buffer, Buffer[]][];
+      const entries = entriesIn(await ask(store, "XRANGE", key, from, "+", "COUNT", count + 1));
       const rows = entries.slice(0, count).map(([id, flat]): Raw[] => [id, { fields: pairs(flat) }]);
       return { rows, next: entries[count]?.[0].toString() ?? null };
     });
@@ -263,7 +275,7 @@ interface ViewQuery {
 
 async function view({ store }: Context, query: ViewQuery): Promise<KeyView> {
   const key = wordOf(query.key);
-  const bytes = typeof key === "string" ? Buffer.from(key) : (key as Buffer);
+  const bytes = typeof key === "string" ? Buffer.from(key) : key;
   const [facts] = await factsOf(store, [bytes]);
   if (facts === undefined) throw new Problem(404, "NO_KEY", "there is no such key");
   const viewer = VIEWERS[facts.type];

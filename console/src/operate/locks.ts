@@ -8,6 +8,7 @@ import { Locks } from "cinnabar/locks";
 import { Semaphores } from "cinnabar/semaphores";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, nullable, number, object, string } from "../schema.ts";
+import { perStore } from "../work.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 1_024 }) });
@@ -48,24 +49,20 @@ const ELECTION = {
 type Kind = "locks" | "semaphores" | "elections";
 
 /** Components with any prefix; each is made once. */
-const made = new WeakMap<Store, Map<string, Locks | Semaphores | Elections>>();
-
-function componentOf<T>(store: Store, kind: Kind, prefix: string, make: () => T & (Locks | Semaphores | Elections)): T {
-  const all = made.get(store) ?? new Map<string, Locks | Semaphores | Elections>();
-  made.set(store, all);
-  const key = `${kind} ${prefix}`;
-  const found = (all.get(key) as (T & (Locks | Semaphores | Elections)) | undefined) ?? make();
-  all.set(key, found);
-  return found;
+function perPrefix<T>(make: (store: Store, prefix: string) => T): (context: Context, prefix: string) => T {
+  const made = perStore(() => new Map<string, T>());
+  return (context, prefix) => {
+    const all = made(context);
+    const found = all.get(prefix) ?? make(context.store, prefix);
+    all.set(prefix, found);
+    return found;
+  };
 }
 
-const locksOf = ({ store }: Context, prefix: string): Locks =>
-  componentOf(store, "locks", prefix, () => new Locks(store, { prefix }));
+const locksOf = perPrefix((store, prefix) => new Locks(store, { prefix }));
 // The limit is what processes agree on, not what is stored: the console only looks.
-const semaphoresOf = ({ store }: Context, prefix: string): Semaphores =>
-  componentOf(store, "semaphores", prefix, () => new Semaphores(store, { prefix, limit: 1 }));
-const electionsOf = ({ store }: Context, prefix: string): Elections =>
-  componentOf(store, "elections", prefix, () => new Elections(store, { prefix }));
+const semaphoresOf = perPrefix((store, prefix) => new Semaphores(store, { prefix, limit: 1 }));
+const electionsOf = perPrefix((store, prefix) => new Elections(store, { prefix }));
 
 interface Held {
   readonly things: readonly NamedThing[];

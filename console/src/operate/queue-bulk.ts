@@ -11,12 +11,11 @@ import type { CleanableState, JobState, Queue } from "cinnabar/queues";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, object, oneOf, string, type Typed } from "../schema.ts";
 import { DONE } from "../shapes.ts";
-import { type Progress, TASK_FIELDS, type Task, tasksOf } from "../tasks.ts";
+import { type Progress, TASK_FIELDS, type Task, TaskKind, tasksOf } from "../tasks.ts";
 import { ACTIONS, type Action, doTo, STATES } from "./job-actions.ts";
 import { ID, NAME, OPENING_QUERY, used } from "./queue-places.ts";
 
 const group = "Queues";
-const KIND = "jobs";
 const STEP = 500;
 const MOST_AT_ONCE = 1_000;
 /** Of those that are gathered before anything is done. */
@@ -43,6 +42,8 @@ interface Outcome {
   failed: number;
   readonly failures: { id: string; reason: string }[];
 }
+
+const KIND = new TaskKind<Outcome>();
 
 type Part = { readonly ids: readonly string[] } | { readonly state: JobState; readonly keepMs?: number };
 
@@ -111,7 +112,7 @@ const stateOf = (task: Task<Outcome>): JobsWork => ({
   ...task.about,
   failures: [...task.about.failures],
 });
-const workOf = ({ store }: Context, id: string): Task<Outcome> => tasksOf({ store }).get<Outcome>(id, KIND);
+const workOf = ({ store }: Context, id: string): Task<Outcome> => tasksOf({ store }).get(id, KIND);
 
 async function begin({ store }: Context, queue: Queue, action: Action, parts: readonly Part[]): Promise<JobsWork> {
   const outcome: Outcome = { action, changed: 0, failed: 0, failures: [] };

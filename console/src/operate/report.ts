@@ -1,4 +1,5 @@
 /** An analysis as a document: Markdown, HTML that needs nothing else, or the figures as JSON. */
+import type { Text } from "../values.ts";
 import { size } from "./advice.ts";
 import type { Analysis } from "./survey.ts";
 
@@ -8,8 +9,8 @@ interface Section {
   readonly rows: readonly (readonly (string | number)[])[];
 }
 
-const nameOf = (key: unknown): string =>
-  typeof key === "string" ? key : `0x${Buffer.from((key as { bytes: string }).bytes, "base64").toString("hex")}`;
+const nameOf = (key: Text): string =>
+  typeof key === "string" ? key : `0x${Buffer.from(key.bytes, "base64").toString("hex")}`;
 const ttlOf = (ttlMs: number | null): string => (ttlMs === null ? "none" : `${Math.ceil(ttlMs / 1_000)} s`);
 
 function sectionsOf(analysis: Analysis): Section[] {

@@ -24,7 +24,7 @@ const BATCH = 100;
 
 const bytesOf = (key: string): Buffer => {
   const word = wordOf(key);
-  return typeof word === "string" ? Buffer.from(word) : (word as Buffer);
+  return typeof word === "string" ? Buffer.from(word) : word;
 };
 
 /** The keys in batches; `progress` hears how far the selection is gone through. */

@@ -1,5 +1,5 @@
 /** Sharded structures and fleets of the toolkit: what is where, what moves, and the means to begin a move or to help one along. */
-import { Registry, type Store } from "cinnabar";
+import { json, Registry, type Store } from "cinnabar";
 import { type Layout, shares } from "cinnabar/fleet";
 import { ShardedStructures } from "cinnabar/sharded";
 import { withoutCredentials } from "../options.ts";
@@ -94,6 +94,8 @@ interface Member {
   readonly untilMs: number;
 }
 
+const LAYOUT_CODEC = json<Layout>();
+
 async function fleetAt(store: Store, key: string) {
   const [answer, seen, members] = await store.pipeline([
     ["HMGET", key, "version", "value", "at"],
@@ -106,7 +108,7 @@ async function fleetAt(store: Store, key: string) {
   const processes = [...fieldsOf(members)].map(([member, untilMs]): Member => {
     return { version: Number.parseInt(String(versions.get(member) ?? 0), 10), untilMs: Number(untilMs) };
   });
-  const layout = JSON.parse(value) as Layout;
+  const layout = LAYOUT_CODEC.decode(value);
   return {
     name: key.slice("fleet:{".length, -1),
     version: Number(version),

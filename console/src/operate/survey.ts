@@ -8,15 +8,14 @@ import { countKeys } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, nullable, object, oneOf, string, type Typed } from "../schema.ts";
 import { DONE } from "../shapes.ts";
-import { TASK_FIELDS, type Task, tasksOf } from "../tasks.ts";
+import { TASK_FIELDS, type Task, TaskKind, tasksOf } from "../tasks.ts";
 import { type Advice, adviceFor } from "./advice.ts";
 import { FACTS_FIELDS, KEY_FACTS } from "./keys.ts";
 import { reportOf } from "./report.ts";
 import { type Folder, type Sum, Sums } from "./survey-sums.ts";
-import { type Fact, FILTER, type Filter, OPTIONAL, walk } from "./walk.ts";
+import { type Fact, FILTER, FILTER_NAMES, type Filter, OPTIONAL, walk } from "./walk.ts";
 
 const group = "Keys";
-const KIND = "survey";
 /** The result of a scan is reused for this many times the time that the scan took. */
 const REST = 20;
 const SEPARATOR = string({
@@ -83,6 +82,8 @@ interface Survey {
   countsUse: boolean;
 }
 
+const KIND = new TaskKind<Survey>();
+
 async function policyOf(store: Store): Promise<string | null> {
   const answer = await store.send(["INFO", "memory"]).catch((): Reply => null);
   return typeof answer === "string" ? (parseInfo(answer).Memory?.maxmemory_policy ?? null) : null;
@@ -96,7 +97,7 @@ interface Wanted extends Filter {
 function begin({ store }: Context, { separator, fresh, ...filter }: Wanted): SurveyProgress {
   const tasks = tasksOf({ store });
   const same = tasks
-    .of<Survey>(KIND)
+    .of(KIND)
     .findLast(({ about }) => about.sums.separator === separator && isSame(about.filter, filter));
   if (same !== undefined && (same.isRunning || (!fresh && isFresh(same)))) return progressOf(same);
   const survey: Survey = { sums: new Sums(separator), filter, policy: null, countsUse: false };
@@ -119,8 +120,7 @@ function begin({ store }: Context, { separator, fresh, ...filter }: Wanted): Sur
   return progressOf(task);
 }
 
-const isSame = (a: Filter, b: Filter): boolean =>
-  (Object.keys(FILTER) as (keyof Filter)[]).every((name) => a[name] === b[name]);
+const isSame = (a: Filter, b: Filter): boolean => FILTER_NAMES.every((name) => a[name] === b[name]);
 
 function isFresh(task: Task<Survey>): boolean {
   const { state, startedAt, endedAt } = task.facts;
@@ -194,7 +194,7 @@ function foldersAt(task: Task<Survey>, path: readonly string[]) {
 }
 
 const ID = object({ id: string({ maxLength: 40 }) });
-const surveyOf = ({ store }: Context, id: string): Task<Survey> => tasksOf({ store }).get<Survey>(id, KIND);
+const surveyOf = ({ store }: Context, id: string): Task<Survey> => tasksOf({ store }).get(id, KIND);
 
 const MEDIA = { markdown: "text/markdown", html: "text/html", json: "application/json" } as const;
 const ENDINGS = { markdown: "md", html: "html", json: "json" } as const;

@@ -1,10 +1,10 @@
 /** Topics of the toolkit: messages that are kept, how far each consumer group is, dead letters, and replaying both. */
-import { Registry, type Reply } from "cinnabar";
+import { Registry } from "cinnabar";
 import { DurableTopic } from "cinnabar/topics";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { anything, array, boolean, date, integer, nullable, object, oneOf, string } from "../schema.ts";
 import { DONE } from "../shapes.ts";
-import { sound } from "../values.ts";
+import { entriesIn, listOf, sound } from "../values.ts";
 
 const group = "Components";
 const MOST = 200;
@@ -88,7 +88,7 @@ async function listeners({ store }: Context, items: readonly { readonly name: st
   return items.map(({ name, prefix }, at) => ({
     name,
     prefix,
-    subscribers: answers.reduce<number>((sum, answer) => sum + Number((sound(answer) as Reply[])[2 * at + 1]), 0),
+    subscribers: answers.reduce<number>((sum, answer) => sum + Number(listOf(sound(answer))[2 * at + 1]), 0),
   }));
 }
 
@@ -105,7 +105,7 @@ function dataOf(payload: Buffer): unknown {
 /** The newest first. */
 async function lastMessages({ store }: Context, name: string, prefix: string) {
   const words = ["XREVRANGE", `${prefix}:{${name}}:log`, "+", "-", "COUNT", MOST_MESSAGES];
-  const entries = (await store.send(words, { buffers: true })) as [Buffer, Buffer[]][];
+  const entries = entriesIn(await store.send(words, { buffers: true }));
   return entries.map(([id, fields]) => {
     const text = id.toString();
     return {

@@ -10,12 +10,20 @@ import { type Reply as Given, ServerError, type Store } from "cinnabar";
 import { splitWords } from "../commands/cli/words.ts";
 import type { Reply, Word } from "../commands/link/reply.ts";
 import { lineOf } from "../commands/transfer/lines.ts";
-import { type Asked, commandsOf, keyOf, type Piece, type Row, readRows } from "../commands/transfer/rows.ts";
+import {
+  type Asked,
+  commandsOf,
+  type GivenRow,
+  keyOf,
+  type Piece,
+  type Row,
+  readRows,
+} from "../commands/transfer/rows.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, integer, object, oneOf, string, type Typed } from "../schema.ts";
 import { DONE } from "../shapes.ts";
-import { type Progress, TASK_FIELDS, type Task, tasksOf } from "../tasks.ts";
-import { messageOf } from "../values.ts";
+import { type Progress, TASK_FIELDS, type Task, TaskKind, tasksOf } from "../tasks.ts";
+import { isObject, messageOf } from "../values.ts";
 import { CsvReader, csvLine } from "./csv.ts";
 import { checkSelection, SELECTION, type Selection, selected } from "./selection.ts";
 
@@ -91,7 +99,6 @@ function textOf(format: Format, row: Row): string {
   return csvLine([cellOf(row.key), row.type, String(row.expiresAt ?? ""), value]);
 }
 
-const EXPORT_KIND = "export";
 const EXPORT = object({
   ...TASK_FIELDS,
   keys: integer({ description: "Keys that are in the file." }),
@@ -108,6 +115,8 @@ interface Export {
   /** Begins to write; only the first download does. */
   open: (() => Readable) | null;
 }
+
+const EXPORT_KIND = new TaskKind<Export>();
 
 /** The keys in groups that are read together. */
 async function* sized(store: Store, batch: readonly Buffer[], about: Export): AsyncGenerator<Buffer[]> {
@@ -180,9 +189,8 @@ const exportState = (task: Task<Export>): ExportState => {
   const { keys, leftOut, bytes } = task.about;
   return { ...task.facts, keys, leftOut, bytes };
 };
-const exportOf = ({ store }: Context, id: string) => tasksOf({ store }).get<Export>(id, EXPORT_KIND);
+const exportOf = ({ store }: Context, id: string) => tasksOf({ store }).get(id, EXPORT_KIND);
 
-const IMPORT_KIND = "import";
 const IMPORT = object({
   ...TASK_FIELDS,
   imported: integer({ description: "Keys, or commands." }),
@@ -198,6 +206,8 @@ interface Import {
   failed: number;
   readonly failures: { line: number; reason: string }[];
 }
+
+const IMPORT_KIND = new TaskKind<Import>();
 
 const MOST_FILE_BYTES = 4 * 1_073_741_824;
 const MOST_RECORD_CHARS = 96 * 1_048_576;
@@ -227,19 +237,17 @@ function recordOf(line: string): Entry | null {
   return { key: bytes[name === "xgroup" ? 2 : 1] ?? Buffer.alloc(0), commands: [bytes] };
 }
 
-const rowRecord = (row: Row): Entry => {
-  if (typeof row !== "object" || row === null || typeof row.type !== "string")
-    throw new Error("a line needs key, type and value");
+const rowRecord = (row: unknown): Entry => {
+  if (!isObject(row) || typeof row.type !== "string") throw new Error("a line needs key, type and value");
   return { key: keyOf(row), commands: commandsOf(row) };
 };
 
-function csvRow([key = "", type = "", expiresAt = "", value = ""]: readonly string[]): Row {
+function csvRow([key = "", type = "", expiresAt = "", value = ""]: readonly string[]): GivenRow {
   const isOne = type === "string" || !["list", "set", "hash", "zset"].includes(type);
   return {
-    db: 0,
     key: pieceIn(key),
     type,
-    value: isOne ? pieceIn(value) : (JSON.parse(value) as Piece[]),
+    value: isOne ? pieceIn(value) : JSON.parse(value),
     ...(expiresAt !== "" && { expiresAt: Number(expiresAt) }),
   };
 }
@@ -253,7 +261,7 @@ async function* recordsOf(format: Format, chunks: AsyncIterable<string>): AsyncG
     for (const fields of reader.end()) yield made(fields);
     return;
   }
-  const made = (line: string) => () => (format === "commands" ? recordOf(line) : rowRecord(JSON.parse(line) as Row));
+  const made = (line: string) => () => (format === "commands" ? recordOf(line) : rowRecord(JSON.parse(line)));
   let rest = "";
   for await (const chunk of chunks) {
     const lines = (rest + chunk).split("\n");
@@ -376,7 +384,7 @@ const importState = (task: Task<Import>): ImportState => ({
   ...task.about,
   failures: [...task.about.failures],
 });
-const importOf = ({ store }: Context, id: string) => tasksOf({ store }).get<Import>(id, IMPORT_KIND);
+const importOf = ({ store }: Context, id: string) => tasksOf({ store }).get(id, IMPORT_KIND);
 
 const ID = object({ id: string({ maxLength: 40 }) });
 

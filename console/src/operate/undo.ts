@@ -89,7 +89,7 @@ export const UNDO_ROUTES: readonly Route[] = [
     body: object({ id: string({ minLength: 1, maxLength: 100 }) }),
     answers: "Nothing.",
     answer: DONE,
-    tells: (body) => told.get(body as object) ?? {},
+    tells: (body) => told.get(body) ?? {},
     run: (context, { body }) => undo(context, body),
   }),
 ];

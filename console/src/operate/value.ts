@@ -4,7 +4,7 @@ import type { Reply, Store, Word } from "cinnabar";
 import { decode, FORMS, type Form, KNOWN_FORMS, MOST_BYTES, shownAs } from "../decode/index.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, integer, nullable, object, oneOf, string, type Typed } from "../schema.ts";
-import { wordOf } from "../values.ts";
+import { entriesIn, wordOf } from "../values.ts";
 
 const SHOWN = object({
   size: integer({ description: "Bytes that are stored." }),
@@ -38,10 +38,10 @@ async function elementOf(store: Store, { key, field, index, id }: Asked): Promis
   const name = wordOf(key);
   const ask = async (...words: Word[]): Promise<Reply> => store.send(words, { buffers: true });
   if (id !== undefined) {
-    const [entry] = (await ask("XRANGE", name, id, id)) as [Buffer, Buffer[]][];
+    const [entry] = entriesIn(await ask("XRANGE", name, id, id));
     const flat = entry?.[1] ?? [];
     const wanted = wordOf(field ?? "");
-    const bytes = typeof wanted === "string" ? Buffer.from(wanted) : (wanted as Buffer);
+    const bytes = typeof wanted === "string" ? Buffer.from(wanted) : wanted;
     const at = flat.findIndex((each, nth) => nth % 2 === 0 && each.equals(bytes));
     if (at === -1) throw gone();
     return flat[at + 1]!;
@@ -54,7 +54,7 @@ async function elementOf(store: Store, { key, field, index, id }: Asked): Promis
     return found(await ask("HGET", name, word));
   }
   // A member of a set is what it is called.
-  return typeof word === "string" ? Buffer.from(word) : (word as Buffer);
+  return typeof word === "string" ? Buffer.from(word) : word;
 }
 
 function found(reply: Reply): Buffer {

@@ -24,6 +24,8 @@ export const FILTER = {
 };
 export const OPTIONAL = ["ttl", "minTtlMs", "maxTtlMs", "minBytes", "maxBytes"] as const;
 
+export const FILTER_NAMES = ["match", "type", ...OPTIONAL] as const;
+
 type Fields = { readonly [name in keyof typeof FILTER]: Typed<(typeof FILTER)[name]> };
 export type Filter = Pick<Fields, "match" | "type"> & { readonly [name in (typeof OPTIONAL)[number]]?: Fields[name] };
 

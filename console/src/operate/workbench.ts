@@ -176,7 +176,7 @@ export const WORKBENCH_ROUTES: readonly Route[] = [
     url: "/api/workbench/pipeline",
     group,
     role: "viewer",
-    commandsOf: (body) => (body as { readonly commands: readonly (readonly string[])[] }).commands,
+    commandsOf: (body) => body.commands,
     summary: "Runs several commands in one round trip; one that fails does not keep the others from running.",
     body: object({ commands: COMMANDS, confirm: boolean() }, ["confirm"]),
     answers: "A value or an error for each, and how long all of them took.",

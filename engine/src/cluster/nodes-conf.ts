@@ -4,16 +4,9 @@
  * whole: a new file beside it, synced, takes its name.
  */
 
+import { codeOf } from "../lib/caught.ts";
 import { SLOTS } from "../lib/key-slot.ts";
-import {
-  closeSync,
-  type FileError,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from "../platform/files.ts";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "../platform/files.ts";
 import { ownPid } from "../platform/process.ts";
 import { type Describer, nodesText } from "./describe.ts";
 import { ClusterNode, ClusterState } from "./state.ts";
@@ -100,7 +93,7 @@ export function readNodesConf(file: string): NodesConf | null {
   try {
     text = readFileSync(file, "latin1");
   } catch (error) {
-    if ((error as FileError).code === "ENOENT") return null;
+    if (codeOf(error) === "ENOENT") return null;
     throw error;
   }
   return text.trim() === "" ? null : parseNodesConf(text);

@@ -6,10 +6,10 @@
 
 import { globMatch } from "../lib/glob.ts";
 import { DEFAULT_LIMITS, type Limits } from "../types/collection.ts";
-import { type ConfigValues, DIRECTIVES, type DirectiveName, NAMES } from "./directives.ts";
+import { type ConfigValues, DIRECTIVE_NAMES, DIRECTIVES, type DirectiveName, NAMES, rowOf } from "./directives.ts";
 import { type Configured, copyLimits, EFFECTS } from "./effects.ts";
 import { parseInForce } from "./in-force.ts";
-import { BadValue, type Directive } from "./kinds.ts";
+import { BadValue } from "./kinds.ts";
 
 /** What is wrong with a directive, before there is a client to tell. */
 export class ConfigError extends Error {
@@ -43,13 +43,24 @@ interface ConfigHost extends Configured {
   readonly replication: { readonly asyncLoading: boolean };
 }
 
-const rowOf = (name: DirectiveName) => DIRECTIVES[name] as Directive<unknown>;
+/** Makes a value of one CONFIG SET argument or one value in an embedder's options. Throws a BadValue. */
+function read<N extends DirectiveName>(values: ConfigValues, name: N, text: string): void {
+  const words = rowOf(name).manyWords ? text.split(" ") : [text];
+  values[name] = parseInForce(name, words, values[name]);
+}
 
-/** The words of one CONFIG SET argument or one value in an embedder's options. */
-const split = (row: Directive<unknown>, value: string) => (row.manyWords ? value.split(" ") : [value]);
+function copy<N extends DirectiveName>(from: ConfigValues, to: ConfigValues, name: N): void {
+  to[name] = from[name];
+}
+
+function initialValues(): ConfigValues {
+  const values: Record<string, unknown> = {};
+  for (const name of DIRECTIVE_NAMES) values[name] = rowOf(name).initial;
+  return values as ConfigValues;
+}
 
 export class Config {
-  readonly values: ConfigValues;
+  readonly values = initialValues();
   readonly limits: Limits = { ...DEFAULT_LIMITS };
   /** The file that CONFIG REWRITE writes and INFO shows; empty where there is none. */
   file = "";
@@ -57,9 +68,6 @@ export class Config {
   readonly #listeners = new Map<DirectiveName, Set<() => void>>();
 
   constructor(given: Readonly<Record<string, string>> = {}) {
-    const values: Record<string, unknown> = {};
-    for (const name of Object.keys(DIRECTIVES) as DirectiveName[]) values[name] = rowOf(name).initial;
-    this.values = values as ConfigValues;
     for (const [name, value] of Object.entries(given)) this.#load(name, value);
     copyLimits(this.values, this.limits);
   }
@@ -67,17 +75,12 @@ export class Config {
   #load(given: string, value: string): void {
     const name = NAMES.get(given.toLowerCase());
     if (name === undefined) throw new ConfigError(`${given}: Bad directive or wrong number of arguments`);
-    const row = rowOf(name);
     try {
-      this.#put(name, parseInForce(name, split(row, value), this.values[name]));
+      read(this.values, name, value);
     } catch (error) {
       if (error instanceof BadValue) throw new ConfigError(`${given}: ${error.text}`);
       throw error;
     }
-  }
-
-  #put(name: DirectiveName, value: unknown): void {
-    (this.values as Record<string, unknown>)[name] = value;
   }
 
   /** Lets the values act on an engine, now and whenever they change. */
@@ -131,22 +134,22 @@ export class Config {
   plan(pairs: readonly (readonly [string, string])[], privileged: () => boolean): Change | Refusal {
     const wanted = this.#resolve(pairs, privileged);
     if (!Array.isArray(wanted)) return wanted;
-    const values: Record<string, unknown> = { ...this.values };
+    const values = { ...this.values };
     for (const { name, key, value } of wanted) {
       try {
-        values[name] = parseInForce(name, split(rowOf(name), value), values[name]);
+        read(values, name, value);
       } catch (error) {
         if (error instanceof BadValue) return { name: key, text: error.text };
         throw error;
       }
     }
-    return { wanted, values: values as ConfigValues };
+    return { wanted, values };
   }
 
   /** Puts a change into force, all of it or nothing: undefined when all went well. */
   apply({ wanted, values }: Change): Refusal | undefined {
     const before = { ...this.values };
-    for (const { name } of wanted) this.#put(name, values[name]);
+    for (const { name } of wanted) copy(values, this.values, name);
     const applied: DirectiveName[] = [];
     for (const { name, key } of wanted) {
       if (this.values[name] === before[name] && !rowOf(name).reapplied) continue;

@@ -5,6 +5,7 @@
  * it, so that configuration files and tools for Redis work unchanged. What a change does at run time stands in effects.ts.
  * Where our default differs, the row says why.
  */
+import { keysOf } from "../lib/keys-of.ts";
 import { workingFolder } from "../platform/process.ts";
 import { bool, type Directive, integer, long, memory, memoryOrPercent, octal, oneOf, text, words } from "./kinds.ts";
 import {
@@ -279,11 +280,13 @@ export type ConfigValues = {
   -readonly [N in DirectiveName]: (typeof DIRECTIVES)[N] extends Directive<infer T> ? T : never;
 };
 
-export const DIRECTIVE_NAMES = Object.keys(DIRECTIVES) as DirectiveName[];
+export const DIRECTIVE_NAMES = keysOf(DIRECTIVES);
 
-/** A directive's row, for what concerns all of them: to such code, values are unknown. */
-export function rowOf(name: DirectiveName): Directive<unknown> {
-  return DIRECTIVES[name];
+/** The same table for code that concerns any row: a name leads to a row for the values of that name. */
+const ROWS: { readonly [N in DirectiveName]: Directive<ConfigValues[N]> } = DIRECTIVES;
+
+export function rowOf<N extends DirectiveName>(name: N): Directive<ConfigValues[N]> {
+  return ROWS[name];
 }
 
 /** Every name and alias in lower case, in the order of the table. */

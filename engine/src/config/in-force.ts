@@ -5,11 +5,12 @@
  * a server that starts must do what its configuration says. The others change speed or upkeep of parts that do not exist
  * here, so ignoring them harms nobody; they are accepted, kept and shown, and the server names them in its log.
  */
+import { keysOf } from "../lib/keys-of.ts";
 import { environment } from "../platform/process.ts";
-import { type DirectiveName, rowOf } from "./directives.ts";
+import { type ConfigValues, type DirectiveName, rowOf } from "./directives.ts";
 import { BadValue } from "./kinds.ts";
 
-const isDefault = (name: DirectiveName, value: unknown): boolean => {
+const isDefault = <N extends DirectiveName>(name: N, value: ConfigValues[N]): boolean => {
   const row = rowOf(name);
   return row.format(value) === row.format(row.initial);
 };
@@ -83,7 +84,11 @@ export const INERT: Readonly<Partial<Record<DirectiveName, string>>> = {
 };
 
 /** A directive's value for these words. Throws a BadValue if they do not fit, or if it could not be in force. */
-export function parseInForce(name: DirectiveName, words: readonly string[], current: unknown): unknown {
+export function parseInForce<N extends DirectiveName>(
+  name: N,
+  words: readonly string[],
+  current: ConfigValues[N],
+): ConfigValues[N] {
   const value = rowOf(name).parse(words, current);
   const reason = REFUSED[name];
   if (reason === undefined || isDefault(name, value)) return value;
@@ -93,6 +98,6 @@ export function parseInForce(name: DirectiveName, words: readonly string[], curr
 }
 
 /** The settings that were given and change nothing, for the log. */
-export function inertSettings(values: Readonly<Record<DirectiveName, unknown>>): DirectiveName[] {
-  return (Object.keys(INERT) as DirectiveName[]).filter((name) => !isDefault(name, values[name]));
+export function inertSettings(values: Readonly<ConfigValues>): DirectiveName[] {
+  return keysOf(INERT).filter((name) => !isDefault(name, values[name]));
 }

@@ -174,7 +174,7 @@ export function primaryAddress(options: DirectiveOptions): Directive<readonly st
     parse(words) {
       if (words.length === 1 && words[0] === "") return [];
       if (words.length !== 2) throw new BadValue("wrong number of arguments");
-      const [host, port] = words as readonly [string, string];
+      const [host = "", port = ""] = words;
       if (host.toLowerCase() === "no" && port.toLowerCase() === "one") return [];
       if (!/^\d+$/.test(port) || Number(port) > 65535) throw new BadValue("Invalid master port");
       return [host, port];
@@ -193,7 +193,7 @@ export function shutdownWords(): Directive<readonly ShutdownWord[]> {
     manyWords: true,
     parse(given) {
       const wanted = given.map((word) => word.toLowerCase());
-      if (wanted.length === 0 || wanted.some((word) => !SHUTDOWN_WORDS.includes(word as ShutdownWord))) {
+      if (wanted.length === 0 || wanted.some((word) => !SHUTDOWN_WORDS.some((each) => each === word))) {
         throw new BadValue(`argument(s) must be one of the following: ${SHUTDOWN_WORDS.join(", ")}`);
       }
       if (wanted.includes("save") && wanted.includes("nosave")) {

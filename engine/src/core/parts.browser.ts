@@ -10,6 +10,7 @@
  */
 import { groups } from "../commands/index.ts";
 import { messageOf } from "../lib/caught.ts";
+import { keysOf } from "../lib/keys-of.ts";
 import type { Group, Row } from "../table/command.ts";
 import { type Command, CommandTable } from "../table/command-table.ts";
 import type { Client } from "./client.ts";
@@ -26,7 +27,7 @@ const stubs = (part: Part): Group => ({
     .map((name): Row => ({ name, part, arity: -1, flags: [], since: "", summary: "", syntax: "", complexity: "" })),
 });
 
-const PARTS = Object.keys(COMMANDS_OF) as Part[];
+const PARTS = keysOf(COMMANDS_OF);
 
 export const table = new CommandTable([...groups, ...PARTS.map(stubs)]);
 
@@ -120,7 +121,10 @@ export const isWhole = (): boolean => missing.size === 0;
 export const loadAll = (): Promise<void> => load("scripts");
 
 /** Which part of the engine a command that is not loaded is in. */
-export const partOf = (command: Command | undefined): Part | undefined => command?.row.part as Part | undefined;
+export function partOf(command: Command | undefined): Part | undefined {
+  const part = command?.row.part;
+  return part === undefined ? undefined : PARTS.find((each) => each === part);
+}
 
 export class Parts {
   readonly #engine: StandInHost;
@@ -134,13 +138,14 @@ export class Parts {
   }
 
   /** Puts a client's command off until its part is loaded; why it cannot be, once that has failed. */
-  load(client: Client, { name, row }: Command): ReplyError | null {
+  load(client: Client, command: Command): ReplyError | null {
+    const part = partOf(command);
+    if (part === undefined) return null;
     const failure = this.#failures.get(client);
     if (failure !== undefined) {
       this.#failures.delete(client);
-      return partNotLoaded(name, row.part!, failure);
+      return partNotLoaded(command.name, part, failure);
     }
-    const part = row.part as Part;
     if (this.#waiting.get(client) === part) return null;
     this.#waiting.set(client, part);
     const lookAgain = (reason: string | null) => {

@@ -217,7 +217,9 @@ export function take(part: object): void {
 
 /** Puts what has been loaded in the place of an engine's stand-ins. */
 export function adopt(engine: StandInHost): void {
-  const { replication, acl } = engine as unknown as { replication: unknown; acl: unknown };
+  // As far as its type knows, it has no stand-ins.
+  const replication: unknown = engine.replication;
+  const acl: unknown = engine.acl;
   if (server !== null && replication instanceof NoReplicas) {
     engine.persistence = makePersistence(engine);
     engine.migrations = makeMigrations(engine);

@@ -471,7 +471,7 @@ async function listenFor(
 }
 
 function numbersOf(slots: SlotSelection): readonly number[] {
-  if (Array.isArray(slots)) return slots;
-  const { from, to } = slots as { from: number; to: number };
+  if (!("from" in slots)) return slots;
+  const { from, to } = slots;
   return Array.from({ length: to - from + 1 }, (_, i) => from + i);
 }

@@ -234,7 +234,8 @@ export class LocalClient implements Transport {
   async transaction(commands: readonly (readonly Input[])[]): Promise<ReplyValue[] | null> {
     const replies = await this.#callAll([["MULTI"], ...commands, ["EXEC"]]);
     for (const reply of replies) if (reply instanceof CommandError) throw reply;
-    return replies.at(-1) as ReplyValue[] | null;
+    const last = replies.at(-1);
+    return Array.isArray(last) ? last : null;
   }
 
   /**

@@ -5,12 +5,14 @@
 
 /** What V8 adds to Error. */
 interface V8Errors {
-  stackTraceLimit: number;
+  stackTraceLimit?: number | undefined;
   captureStackTrace?: (target: object, above: unknown) => void;
   prepareStackTrace?: unknown;
 }
 
-const v8 = Error as unknown as V8Errors;
+// Types of browsers know nothing of these, and types of Node less than Bun has.
+const errors: object = Error;
+export const v8: V8Errors = errors;
 const isBun = "Bun" in globalThis;
 const framesThemselves = (_: unknown, frames: unknown): unknown => frames;
 

@@ -107,7 +107,7 @@ export class BlockingLink {
     Atomics.store(this.#signal, 0, 0);
     this.#port.postMessage(task);
     Atomics.wait(this.#signal, 0, 0);
-    return receiveMessageOnPort(this.#port)!.message as Answer;
+    return receiveMessageOnPort(this.#port)!.message;
   }
 
   /** Takes a transfer to its end. */

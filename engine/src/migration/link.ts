@@ -32,7 +32,7 @@ export class Link implements LinkState {
   private constructor(socket: Wire) {
     this.#socket = socket;
     socket.setEncoding("latin1");
-    socket.on("data", (text: unknown) => this.#received(text as string));
+    socket.on("data", (text: unknown) => this.#received(String(text)));
     socket.on("drain", () => this.#wake?.());
     for (const end of ["error", "end", "close"]) {
       socket.on(end, () => {

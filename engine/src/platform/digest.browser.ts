@@ -34,7 +34,7 @@ export function sha1(message: Uint8Array): Buffer {
   for (let block = 0; block < words.length; block += 16) {
     for (let i = 0; i < 16; i++) w[i] = words[block + i]!;
     for (let i = 16; i < 80; i++) w[i] = left(w[i - 3]! ^ w[i - 8]! ^ w[i - 14]! ^ w[i - 16]!, 1);
-    let [a, b, c, d, e] = state as unknown as [number, number, number, number, number];
+    let [a = 0, b = 0, c = 0, d = 0, e = 0] = state;
     for (let i = 0; i < 80; i++) {
       const [f, k] =
         i < 20
@@ -84,7 +84,7 @@ function sha256(message: Uint8Array): Buffer {
       const s1 = right(y, 17) ^ right(y, 19) ^ (y >>> 10);
       w[i] = (w[i - 16]! + s0 + w[i - 7]! + s1) | 0;
     }
-    let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number];
+    let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
     for (let i = 0; i < 64; i++) {
       const s1 = right(e, 6) ^ right(e, 11) ^ right(e, 25);
       const t1 = (h + s1 + ((e & f) ^ (~e & g)) + CUBE[i]! + w[i]!) | 0;

@@ -190,9 +190,12 @@ class PooledFile implements DiskFile {
   }
 }
 
+/** What was thrown, as an error; a DOMException is one. */
+export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
 /** What the browser says in the words of files. */
 function refusal(error: unknown, name: string | null): DiskError {
-  const { name: kind, message } = error as DOMException;
+  const { name: kind, message } = errorOf(error);
   if (kind === "QuotaExceededError") return new DiskError("ENOSPC", "no space left on device", name ?? "");
   return new DiskError("EIO", message, name ?? "");
 }

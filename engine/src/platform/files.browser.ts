@@ -3,7 +3,7 @@
  * Without one they are in memory. Folders are there when something is in them.
  */
 import { Buffer } from "./bytes.browser.ts";
-import { type Disk, DiskError, type DiskFile, MemoryDisk } from "./disk.browser.ts";
+import { type Disk, DiskError, type DiskFile, errorOf, MemoryDisk } from "./disk.browser.ts";
 import { basename, dirname, resolve } from "./paths.browser.ts";
 import { soon } from "./timers.browser.ts";
 
@@ -26,15 +26,15 @@ function diskOf(path: string): Disk {
   return memory;
 }
 
-interface Opened {
+/** `File` is null: a folder. */
+interface Opened<File extends DiskFile | null> {
   readonly path: string;
-  /** Null: a folder. */
-  readonly file: DiskFile | null;
+  readonly file: File;
   at: number;
   readonly appends: boolean;
 }
 
-const descriptors = new Map<number, Opened>();
+const descriptors = new Map<number, Opened<DiskFile> | Opened<null>>();
 let nextDescriptor = 3;
 
 const missing = (path: string): DiskError => new DiskError("ENOENT", "no such file or directory", path);
@@ -73,11 +73,11 @@ export function openSync(name: string, flags: string | number = "r", _mode?: num
   return descriptor;
 }
 
-function openedBy(descriptor: number): Opened & { readonly file: DiskFile } {
+function openedBy(descriptor: number): Opened<DiskFile> {
   const opened = descriptors.get(descriptor);
   if (opened === undefined) throw new DiskError("EBADF", "bad file descriptor", String(descriptor));
   if (opened.file === null) throw new DiskError("EISDIR", "illegal operation on a directory", opened.path);
-  return opened as Opened & { readonly file: DiskFile };
+  return opened;
 }
 
 export function closeSync(descriptor: number): void {
@@ -130,7 +130,7 @@ export function write(
   try {
     written = writeSync(descriptor, data, offset, length, position);
   } catch (error) {
-    failed = error as FileError;
+    failed = errorOf(error);
   }
   soon(() => done(failed, written));
 }
@@ -149,7 +149,7 @@ export function fdatasync(descriptor: number, done: (error: FileError | null) =>
   try {
     fsyncSync(descriptor);
   } catch (error) {
-    failed = error as FileError;
+    failed = errorOf(error);
   }
   soon(() => done(failed));
 }

@@ -1,5 +1,5 @@
 /** Folders that stores are kept in: pools of files in the origin's private file system, which only workers can write to at once. */
-import { DiskError, PoolDisk } from "./disk.browser.ts";
+import { DiskError, errorOf, PoolDisk } from "./disk.browser.ts";
 import { mount } from "./files.browser.ts";
 
 /** Makes a folder ready for use; resolves with what lets go of it. One store in one tab has it at a time. */
@@ -8,7 +8,7 @@ export async function openFolder(path: string): Promise<() => void> {
     throw new DiskError("ENOTSUP", "a store with a folder must be opened in a worker", path);
   }
   const disk = await PoolDisk.open(`cinnabar${path.replaceAll("/", "-")}`).catch((error: unknown) => {
-    throw refusal(error as DOMException, path);
+    throw refusal(errorOf(error), path);
   });
   const unmount = mount(path, disk);
   return () => {
@@ -18,7 +18,7 @@ export async function openFolder(path: string): Promise<() => void> {
 }
 
 /** What a browser says, in the words of files. In private windows some refuse any: Firefox with a SecurityError, Safari with an UnknownError. */
-function refusal(error: DOMException, path: string): Error {
+function refusal(error: Error, path: string): Error {
   switch (error.name) {
     case "NoModificationAllowedError":
       return new DiskError("EBUSY", "another tab or worker has this store open", path);

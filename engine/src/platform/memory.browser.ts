@@ -18,8 +18,9 @@ export function heapFigures(): HeapFigures {
 }
 
 export function memoryLimit(): number {
-  const gigabytes = (globalThis as { navigator?: { deviceMemory?: number } }).navigator?.deviceMemory;
-  return gigabytes === undefined ? ASSUMED_LIMIT : gigabytes * 1024 ** 3;
+  if (typeof navigator === "undefined" || !("deviceMemory" in navigator)) return ASSUMED_LIMIT;
+  const { deviceMemory: gigabytes } = navigator;
+  return typeof gigabytes === "number" ? gigabytes * 1024 ** 3 : ASSUMED_LIMIT;
 }
 
 export const machineMemory = (): number => memoryLimit();

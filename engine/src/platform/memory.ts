@@ -25,16 +25,23 @@ type Collect = (options?: { type: "minor" }) => void;
 let collect: Collect | null = null;
 
 function collector(): Collect {
-  if (collect === null && "Bun" in globalThis) {
-    const { gc } = (globalThis as unknown as { Bun: { gc(now: boolean): void } }).Bun;
-    collect = () => gc(true);
-  }
-  if (collect === null) {
-    // Node hides the function unless it was started with this flag; a context made after setting it has one.
-    setFlagsFromString("--expose-gc");
-    collect = runInNewContext("gc") as Collect;
-  }
+  collect ??= ofBun() ?? ofNode();
   return collect;
+}
+
+function ofBun(): Collect | null {
+  const everything: object = globalThis;
+  if (!("Bun" in everything)) return null;
+  const { Bun } = everything;
+  if (typeof Bun !== "object" || Bun === null || !("gc" in Bun) || typeof Bun.gc !== "function") return null;
+  const { gc } = Bun;
+  return () => gc(true);
+}
+
+/** Node hides the function unless it was started with this flag; a context made after setting it has one. */
+function ofNode(): Collect {
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("gc");
 }
 
 /** It pauses in proportion to the heap. */

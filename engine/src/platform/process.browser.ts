@@ -23,7 +23,7 @@ export const cpuMicros = (): { readonly user: number; readonly system: number } 
 
 export const SYSTEM = {
   // Node 20 has none, where tests of pages may load this.
-  os: (globalThis as { navigator?: { userAgent: string } }).navigator?.userAgent ?? "unknown",
+  os: typeof navigator === "undefined" ? "unknown" : navigator.userAgent,
   clock: "performance.now",
   multiplexing: "none",
   executable: "",

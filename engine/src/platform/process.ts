@@ -15,7 +15,7 @@ export function isRunning(other: number): boolean {
     process.kill(other, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
   }
 }
 

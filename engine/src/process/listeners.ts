@@ -8,7 +8,7 @@
 
 import type { ListenAddresses, Move } from "../core/ports.ts";
 import type { EmbeddedEngine } from "../embed/embedded.ts";
-import { messageOf } from "../lib/caught.ts";
+import { codeOf, messageOf } from "../lib/caught.ts";
 import type { Address } from "../net/server.ts";
 
 /** A bind address as Node takes it; a leading dash means that it may be missing on this machine. */
@@ -103,7 +103,7 @@ export class Listeners {
       this.#open.set(key, await this.#engine.listen({ host, port, backlog, ...(isTls(key) ? { tls: true } : {}) }));
       return true;
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
+      const code = codeOf(error);
       if (optional && (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT")) return false;
       if (code === "EADDRINUSE") {
         this.#engine.core.log(
@@ -112,7 +112,7 @@ export class Listeners {
         );
       }
       const flag = isTls(key) ? "--tls-port" : "--port";
-      const reason = code === "EADDRINUSE" ? `the port is taken, choose another with ${flag}` : message;
+      const reason = code === "EADDRINUSE" ? `the port is taken, choose another with ${flag}` : messageOf(error);
       const kind = isTls(key) ? "TLS" : "tcp";
       throw new ListenError(`Failed listening on port ${port} (${kind}) of ${host}: ${reason}`);
     }

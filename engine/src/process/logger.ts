@@ -1,11 +1,12 @@
 /** The server's log: Redis's lines, so that what reads them goes on working. To a file, or to standard output. */
 import { appendFileSync } from "node:fs";
 import { systemClock } from "../core/clock.ts";
+import { keysOf } from "../lib/keys-of.ts";
 
 /** Redis's signs for the levels of its log. */
 const SIGNS = { debug: ".", verbose: "-", notice: "*", warning: "#" } as const;
 export type Level = keyof typeof SIGNS;
-const LEVELS = Object.keys(SIGNS) as Level[];
+const LEVELS = keysOf(SIGNS);
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 

@@ -4,7 +4,6 @@
  * Readiness says yes or no; why not is in the log and in the metrics.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { ConfigError } from "../config/config.ts";
 import type { ConfigValues } from "../config/directives.ts";
 import type { Engine } from "../core/engine.ts";
@@ -26,7 +25,8 @@ async function serveMetrics(watched: Watched, host: string, port: number): Promi
   await listening(server, host, port);
   // It serves beside the store and ends with it.
   server.unref();
-  return (server.address() as AddressInfo).port;
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : port;
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {

@@ -8,6 +8,7 @@
  */
 import { readdirSync, readFileSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { constants } from "node:os";
+import { keysOf } from "../lib/keys-of.ts";
 
 type Handlers = Readonly<Partial<Record<NodeJS.Signals, () => void>>>;
 
@@ -33,7 +34,7 @@ export class SignalHandlers {
   suspend(): void {
     for (const [signal, run] of Object.entries(this.#handlers)) process.off(signal, run);
     const waiting = this.#pipes.flatMap(waitingIn);
-    for (const signal of Object.keys(this.#handlers) as NodeJS.Signals[]) {
+    for (const signal of keysOf(this.#handlers)) {
       if (waiting.includes(constants.signals[signal])) process.kill(process.pid, signal);
     }
   }

@@ -115,7 +115,8 @@ export class Link implements Transport {
   }
 
   get fd(): number {
-    return (this.#socket as unknown as { _handle?: { fd?: number } } | null)?._handle?.fd ?? -1;
+    const handle = this.#socket !== null && "_handle" in this.#socket ? this.#socket._handle : null;
+    return typeof handle === "object" && handle !== null && "fd" in handle ? Number(handle.fd ?? -1) : -1;
   }
 
   get inputBytes(): number {

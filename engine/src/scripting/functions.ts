@@ -72,7 +72,7 @@ function readMetadata(source: string): { name: string; body: string } {
   const end = source.indexOf("\n");
   const words = end < 0 ? undefined : splitWords(source.slice(0, end));
   if (words === undefined) throw INVALID_LIBRARY_METADATA;
-  const [engine, ...options] = words as [string, ...string[]];
+  const [engine = "", ...options] = words;
   let name: string | undefined;
   for (const option of options) {
     if (!option.toLowerCase().startsWith("name=")) throw unknownLibraryMetadata(option);

@@ -249,7 +249,8 @@ function pemOf(given: Pem, name: string): Named {
 /** What an embedder gives to `listen`. Throws a TlsError. */
 export function fromOptions(options: ListenTlsOptions): ServerTls {
   const { passphrase = "", minVersion = "TLSv1.2", authClients = options.ca !== undefined } = options;
-  const listed = options.ca === undefined ? [] : Array.isArray(options.ca) ? options.ca : [options.ca as Pem];
+  const { ca: given = [] } = options;
+  const listed = typeof given === "string" || given instanceof Uint8Array ? [given] : given;
   const ca = listed.map((each: Pem) => authority(pemOf(each, "ca")));
   if (authClients !== false && ca.length === 0) {
     throw new TlsError("authClients needs ca: the authorities that sign the certificates of clients");

@@ -35,7 +35,7 @@ const manifestOf = (file: string): string => file.replace(/\.rdb$/, ".json");
 
 export async function sha256Of(file: string): Promise<string> {
   const hash = createHash("sha256");
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
   return hash.digest("hex");
 }
 

@@ -28,7 +28,10 @@ interface Calls {
 
 type Maker = (store: Store, setting: ComponentSetting) => Calls;
 
-const MAKERS = {
+const KINDS = { lock: "locks", queue: "queues", cache: "cache" } as const;
+type Workload = keyof typeof KINDS;
+
+const MAKERS: Readonly<Record<Workload, Maker>> = {
   lock(store, { prefix, keys, chance }) {
     const locks = new Locks(store, { prefix });
     const names = Math.min(keys, MOST_NAMES);
@@ -55,11 +58,11 @@ const MAKERS = {
     const call = (): Promise<unknown> => cache.get(String(chance.below(keys)), async () => value);
     return { title: "Cache.get with a loader", call };
   },
-} as const satisfies Record<string, Maker>;
+};
 
 export const COMPONENT_WORKLOADS = Object.keys(MAKERS);
 
-const KINDS = { lock: "locks", queue: "queues", cache: "cache" } as const;
+export const isComponentWorkload = (name: string): name is Workload => Object.hasOwn(MAKERS, name);
 
 export interface Component {
   readonly title: string;
@@ -69,7 +72,7 @@ export interface Component {
 }
 
 export async function openComponent(
-  name: keyof typeof MAKERS,
+  name: Workload,
   reached: Reached,
   setting: ComponentSetting,
   options: OpenOptions,
@@ -78,7 +81,7 @@ export async function openComponent(
   const opened = (): Promise<Store> => (place.kind === "folder" ? open(engine!) : open(place.url, options));
   const store = await opened();
   const before = await store.call("HGET", LAYOUTS, KINDS[name]);
-  const { title, call, stop } = MAKERS[name](store, setting) as Calls;
+  const { title, call, stop } = MAKERS[name](store, setting);
   const close = async (): Promise<void> => {
     await stop?.();
     await store.close();

@@ -12,7 +12,7 @@ import { infoOf, type Keyed, keysOf, noErrors, WholeStore } from "../link/stores
 import { type TlsSettings, tlsFrom } from "../link/tls.ts";
 import { Progress } from "../progress.ts";
 import { Chance } from "./chance.ts";
-import { COMPONENT_WORKLOADS, openComponent } from "./components.ts";
+import { isComponentWorkload, openComponent } from "./components.ts";
 import { BenchKeys } from "./keys.ts";
 import { type Extent, type Load, runRound } from "./loops.ts";
 import { WORKLOADS } from "./names.ts";
@@ -114,7 +114,7 @@ class Subject {
     this.server = `version ${info.get("redis_version") ?? "unknown"}`;
     const chance = new Chance(seed);
     const value = madeValue(valueBytes, chance);
-    if (asked.words.length === 0 && COMPONENT_WORKLOADS.includes(asked.workload)) {
+    if (asked.words.length === 0 && isComponentWorkload(asked.workload)) {
       const setting = {
         prefix: this.#prefix.slice(0, -1),
         keys,
@@ -125,7 +125,7 @@ class Subject {
       const { reached } = this.#store;
       const isTls = reached.place.kind !== "folder" && reached.place.tls;
       const options = { retryMs: 0, breaker: false, ...(isTls ? { tls: this.#plan.tls } : {}) } as const;
-      const component = await openComponent(asked.workload as "lock", reached, setting, options);
+      const component = await openComponent(asked.workload, reached, setting, options);
       [this.#target, this.#tidy, this.title] = [component.target, component.tidy, component.title];
       return;
     }

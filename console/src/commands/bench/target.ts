@@ -1,7 +1,7 @@
 /** Where the requests of a benchmark go: connections of so many clients, or calls of a component. */
 import type { Duplex } from "node:stream";
 import { slotOf } from "cinnabar";
-import { messageOf } from "../../values.ts";
+import { codeOf, messageOf } from "../../values.ts";
 import type { Link } from "../link/link.ts";
 import type { Endpoint } from "../link/place.ts";
 import { slotRanges } from "../link/reach.ts";
@@ -232,6 +232,6 @@ export class CallTarget implements Target {
 }
 
 const textOf = (error: unknown): string => {
-  const code = (error as { code?: unknown }).code;
-  return `${typeof code === "string" ? `${code} ` : ""}${messageOf(error)}`;
+  const code = codeOf(error);
+  return `${code === undefined ? "" : `${code} `}${messageOf(error)}`;
 };

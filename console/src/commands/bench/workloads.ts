@@ -5,9 +5,11 @@ import { checked, type Link, ReplyFailure } from "../link/link.ts";
 import { itemsIn, textIn } from "../link/reply.ts";
 import { isOwnKey, type Request, type Surroundings, Template } from "./template.ts";
 
+type Line = readonly [words: readonly string[], keysAt: readonly number[]];
+
 interface Row {
   /** Command lines with the places of their keys. */
-  readonly lines: readonly (readonly [words: readonly string[], keysAt: readonly number[]])[];
+  readonly lines: readonly [Line, Line?];
   /** Keys with values are there before it begins. */
   readonly isFilled?: boolean;
   /** Each line in turn, all with one key; otherwise `mixed` decides. */
@@ -16,7 +18,7 @@ interface Row {
 
 const ONE = [1];
 
-const ROWS = {
+const ROWS: Readonly<Record<string, Row>> = {
   ping: { lines: [[["PING"], []]] },
   set: { lines: [[["SET", "__key__", "__data__"], ONE]] },
   get: { lines: [[["GET", "__key__"], ONE]], isFilled: true },
@@ -37,7 +39,7 @@ const ROWS = {
     ],
     isFilled: true,
   },
-} as const satisfies Record<string, Row>;
+};
 
 export const COMMAND_WORKLOADS = [...Object.keys(ROWS), "script"];
 
@@ -71,10 +73,12 @@ export interface Workload {
 export async function workloadFor(asked: Asked, link: Link, around: Surroundings): Promise<Workload> {
   if (asked.words.length > 0) return ownCommand(asked, link, around);
   if (asked.workload === "script") return script(asked, link, around);
-  const row: Row = ROWS[asked.workload as keyof typeof ROWS];
-  const templates = row.lines.map(([words, keysAt]) => new Template(words, keysAt, around));
-  const [first, second] = templates as [Template, Template | undefined];
-  const title = row.lines.map(([[name]]) => name).join(row.inTurn === true ? " and " : "/");
+  const row = ROWS[asked.workload];
+  if (row === undefined) throw new UsageError(`there is no workload '${asked.workload}'`);
+  const [line, further] = row.lines;
+  const first = new Template(...line, around);
+  const second = further === undefined ? undefined : new Template(...further, around);
+  const title = row.lines.map((each) => each?.[0][0]).join(row.inTurn === true ? " and " : "/");
   const isFilled = row.isFilled === true;
   if (second === undefined) return { title, isFilled, next: () => first.next() };
   if (row.inTurn === true) {

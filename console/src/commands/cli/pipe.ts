@@ -22,7 +22,7 @@ export async function transfer(link: Link, { stdin, stdout }: Streams): Promise<
   });
   // It may fail while the input is still read.
   answered.catch(() => {});
-  for await (const chunk of stdin) await link.write(Buffer.from(chunk as Buffer));
+  for await (const chunk of stdin) await link.write(Buffer.from(chunk));
   await link.write(encode([["ECHO", last]]));
   stdout.write("All data transferred. Waiting for the last reply...\n");
   await answered;

@@ -123,7 +123,7 @@ async function runOne({ args, streams, session }: Asked, given: readonly string[
 
 async function wholeInput({ stdin }: Streams): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Buffer));
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
 

@@ -5,6 +5,7 @@
 import { connect as connectSocket, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
+import { errorOf } from "../../values.ts";
 import { CommandFailure } from "../command.ts";
 import type { Credentials, Endpoint } from "./place.ts";
 import { encode, ProtocolError, type Reply, ReplyReader, textIn, type Word } from "./reply.ts";
@@ -52,7 +53,7 @@ export class Link {
       try {
         reader.feed(chunk);
       } catch (error) {
-        this.#error = error as Error;
+        this.#error = errorOf(error);
         stream.destroy();
       }
     });

@@ -6,7 +6,6 @@ import { Engine } from "@cinnabar/engine";
 import { messageOf } from "../../values.ts";
 import { CommandFailure } from "../command.ts";
 import { greet, Link } from "./link.ts";
-import type { ServerPlace } from "./place.ts";
 import type { Reached } from "./reach.ts";
 
 const CONFIG = { appendonly: "no", save: "", dbfilename: "dump.rdb" };
@@ -26,13 +25,15 @@ export async function writeRdb(reached: Reached, file: string): Promise<void> {
 
 /** By replication: the engine fetches a snapshot and what is written meanwhile, and stops at a moment. */
 async function followed(reached: Reached, folder: string): Promise<string> {
-  const { credentials, kind } = reached.place as ServerPlace;
-  if (kind === "cluster") {
+  const { place } = reached;
+  if (place.kind === "folder") throw new Error(`${reached.label} is a folder: there is no server to follow`);
+  if (place.kind === "cluster") {
     throw new CommandFailure(
       `${reached.label} is a Cluster: a snapshot is of one server`,
       "take it from each primary by its own URL, or use `cinnabar export --format jsonl`",
     );
   }
+  const { credentials } = place;
   const auth = {
     ...(credentials.password === undefined ? {} : { masterauth: credentials.password }),
     ...(credentials.username === undefined ? {} : { masteruser: credentials.username }),
@@ -54,7 +55,10 @@ async function followed(reached: Reached, folder: string): Promise<string> {
 /** The engine's own snapshot, as SAVE writes it; one that the folder had before is newer now, and one that it had not is gone again. */
 async function saved(engine: Engine, folder: string): Promise<string> {
   const client = engine.connect();
-  const setting = async (name: string): Promise<string> => ((await client.call("CONFIG", "GET", name)) as string[])[1]!;
+  const setting = async (name: string): Promise<string> => {
+    const found = await client.call("CONFIG", "GET", name);
+    return Array.isArray(found) ? String(found[1]) : "";
+  };
   const own = join(await setting("dir"), await setting("dbfilename"));
   const had = existsSync(own);
   await client.call("SAVE");

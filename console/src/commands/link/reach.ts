@@ -38,7 +38,7 @@ async function reachFolder(place: Place & { kind: "folder" }, { config, mustExis
   const { dir, label } = place;
   if (mustExist === true && !existsSync(dir)) throw new CommandFailure(`there is no folder ${label}`);
   const engine = await Engine.open({ dir, ...(config === undefined ? {} : { config }) }).catch((error: unknown) => {
-    const isLocked = (error as Error).name === "DirectoryLocked";
+    const isLocked = error instanceof Error && error.name === "DirectoryLocked";
     const advice = isLocked
       ? "a program has this store open: let it listen on a port, and give its redis:// URL in place of the folder"
       : "cinnabar-check-aof and cinnabar-check-rdb show what is wrong with a file";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { UsageError } from "../../options.ts";
-import { messageOf } from "../../values.ts";
+import { codeOf, messageOf } from "../../values.ts";
 import type { Arguments, Flag } from "../flags.ts";
 import type { Place } from "./place.ts";
 
@@ -64,6 +64,6 @@ function fileOf(args: Arguments, flag: string): Buffer | undefined {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new UsageError(`--${flag}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new UsageError(`--${flag}: ${file} cannot be read (${codeOf(error)})`);
   }
 }

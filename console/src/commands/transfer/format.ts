@@ -14,7 +14,8 @@ const ENDINGS: Readonly<Record<string, FileFormat>> = {
 };
 
 export function formatOf(told: string | undefined, file: string): FileFormat {
-  const format = told ?? ENDINGS[/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? ""];
-  if (format !== undefined) return format as FileFormat;
+  const name = told ?? ENDINGS[/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? ""];
+  const format = FORMATS.find((each) => each === name);
+  if (format !== undefined) return format;
   throw new UsageError(`the name '${file}' does not say its format: give --format ${FORMATS.join("|")}`);
 }

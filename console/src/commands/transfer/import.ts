@@ -6,7 +6,7 @@
 import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { UsageError } from "../../options.ts";
-import { messageOf } from "../../values.ts";
+import { isObject, messageOf } from "../../values.ts";
 import { splitWords } from "../cli/words.ts";
 import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
@@ -21,7 +21,7 @@ import { readValues, writeValues } from "../link/values.ts";
 import { didYouMean } from "../nearest.ts";
 import { Progress } from "../progress.ts";
 import { formatOf } from "./format.ts";
-import { commandsOf, keyOf, type Row } from "./rows.ts";
+import { commandsOf, keyOf } from "./rows.ts";
 
 /** Brings the data of another library over; answers with the exit code. */
 type Source = (args: Arguments, streams: Streams) => Promise<number>;
@@ -134,8 +134,8 @@ async function* textCommands(job: Import, format: "jsonl" | "commands"): AsyncGe
   for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() === "") continue;
     if (format === "jsonl") {
-      const row = JSON.parse(line) as Row;
-      if (!Number.isInteger(row.db) || keyOf(row) === undefined)
+      const row: unknown = JSON.parse(line);
+      if (!isObject(row) || typeof row.db !== "number" || !Number.isInteger(row.db) || keyOf(row) === undefined)
         throw new Error("a line needs db, key, type and value");
       yield { db: row.db, commands: commandsOf(row) };
       continue;
@@ -158,7 +158,7 @@ async function* aofCommands(job: Import): AsyncGenerator<InDb> {
     else found.push({ db, commands: [words] });
   });
   for await (const chunk of input(job)) {
-    const bytes = Buffer.from(chunk as Buffer);
+    const bytes = Buffer.from(chunk);
     if (bytes.subarray(0, 5).toString() === "REDIS")
       throw new Error("it begins with a snapshot: use `cinnabar move` with the folder that it is in");
     reader.feed(bytes);

@@ -1,5 +1,6 @@
 /** Keys as rows that text can hold, and as the commands that make them again. Streams, with their groups, stay in DUMP's form. */
 import { isUtf8 } from "node:buffer";
+import { isObject } from "../../values.ts";
 import { checked, type Link } from "../link/link.ts";
 import { itemsIn, type Reply, textIn, type Word } from "../link/reply.ts";
 
@@ -15,11 +16,19 @@ export interface Row {
   readonly expiresAt?: number;
 }
 
+/** A row as a file has it: whether it says what it should is found out where it is used. */
+export interface GivenRow {
+  readonly key?: unknown;
+  readonly type?: unknown;
+  readonly value?: unknown;
+  readonly expiresAt?: unknown;
+}
+
 const pieceOf = (bytes: Buffer): Piece => (isUtf8(bytes) ? bytes.toString() : { base64: bytes.toString("base64") });
 
 function bytesOf(piece: unknown): Buffer {
   if (typeof piece === "string") return Buffer.from(piece);
-  const { base64 } = (piece ?? {}) as { base64?: unknown };
+  const base64 = isObject(piece) ? piece.base64 : undefined;
   if (typeof base64 !== "string") throw new Error(`${JSON.stringify(piece)} is neither text nor { "base64": … }`);
   return Buffer.from(base64, "base64");
 }
@@ -66,15 +75,15 @@ const MAKE: Readonly<Record<string, string>> = { list: "RPUSH", set: "SADD", has
 /** Elements of one command. */
 const MOST_WORDS = 2_000;
 
-export const keyOf = (row: Row): Buffer => bytesOf(row.key);
+export const keyOf = (row: GivenRow): Buffer => bytesOf(row.key);
 
 /** The commands that create the key of a row; they replace what was there. */
-export function commandsOf(row: Row): Word[][] {
+export function commandsOf(row: GivenRow): Word[][] {
   const key = keyOf(row);
   if (row.expiresAt !== undefined && !Number.isSafeInteger(row.expiresAt)) throw new Error("expiresAt is no moment");
   const until = row.expiresAt === undefined ? [] : [["PEXPIREAT", key, String(row.expiresAt)]];
   if (row.type === "string") return [["SET", key, bytesOf(row.value)], ...until];
-  const make = MAKE[row.type];
+  const make = typeof row.type === "string" ? MAKE[row.type] : undefined;
   if (make === undefined) {
     const at = row.expiresAt === undefined ? ["0"] : [String(row.expiresAt)];
     const absolute = row.expiresAt === undefined ? [] : ["ABSTTL"];

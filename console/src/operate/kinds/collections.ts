@@ -3,7 +3,7 @@ import type { NamedThing } from "cinnabar";
 import { ExpiringMap, ExpiringSet } from "cinnabar/expiring";
 import { LocalMap } from "cinnabar/local-map";
 import { MultiMap } from "cinnabar/multi-map";
-import type { Text } from "../../values.ts";
+import { bytesIn, pairs, scanned, type Text } from "../../values.ts";
 import { clearing, deletingRow, KEY_FIELD, VALUE_FIELD } from "./actions.ts";
 import {
   type Action,
@@ -229,12 +229,11 @@ export const LOCAL_MAPS: Kind = {
   },
   async lists({ store, thing, after }) {
     const words = ["HSCAN", keyOf(thing, ":values"), after ?? "0", "COUNT", PAGE];
-    const [next, flat] = (await store.send(words, { buffers: true })) as [Buffer, Buffer[]];
-    const rows = Array.from({ length: flat.length / 2 }, (_, at) => {
-      const key = flat[2 * at]!.toString();
-      return { id: key, cells: [key, short(flat[2 * at + 1]!)] };
+    const { next, found } = scanned(await store.send(words, { buffers: true }));
+    const rows = pairs(found).map(([name, value]) => {
+      const key = name.toString();
+      return { id: key, cells: [key, short(value)] };
     });
-    const cursor = next.toString();
     return [
       {
         title: "Entries",
@@ -245,14 +244,14 @@ export const LOCAL_MAPS: Kind = {
         ],
         rows,
         actions: ["delete"],
-        cursor: cursor === "0" ? null : cursor,
+        cursor: next === "0" ? null : next,
       },
     ];
   },
   question: KEY_QUESTION,
   async answer({ store, thing }, item) {
-    const found = (await store.send(["HGET", keyOf(thing, ":values"), item], { buffers: true })) as Buffer | null;
-    return [valueFigure(found === null ? null : short(found))];
+    const found = await store.send(["HGET", keyOf(thing, ":values"), item], { buffers: true });
+    return [valueFigure(found === null ? null : short(bytesIn(found)))];
   },
   actions: [
     {

@@ -1,7 +1,7 @@
 /** Bounded queues, priority queues and time series. */
 import { BoundedQueue, PriorityQueue } from "cinnabar/blocking-queues";
 import { TimeSeries } from "cinnabar/time-series";
-import type { Text } from "../../values.ts";
+import { byteListIn, pairs, type Text } from "../../values.ts";
 import { deleting, VALUE_FIELD } from "./actions.ts";
 import {
   type Action,
@@ -117,7 +117,7 @@ export const BOUNDED_QUEUES: Kind = {
   async lists({ store, thing, after }) {
     const from = Number(after ?? 0);
     const words = ["LRANGE", keyOf(thing, ":items"), from, from + PAGE];
-    const found = (await store.send(words, { buffers: true })) as Buffer[];
+    const found = byteListIn(await store.send(words, { buffers: true }));
     const rows = found.map((value, nth) => [from + nth + 1, value] as const);
     return [valuesFrom(from, "Place", rows)];
   },
@@ -134,11 +134,8 @@ export const PRIORITY_QUEUES: Kind = {
   async lists({ store, thing, after }) {
     const from = Number(after ?? 0);
     const words = ["ZRANGE", keyOf(thing, ":items"), from, from + PAGE, "WITHSCORES"];
-    const flat = (await store.send(words, { buffers: true })) as Buffer[];
-    const rows = Array.from({ length: flat.length / 2 }, (_, at) => {
-      const score = Number(flat[2 * at + 1]!.toString());
-      return [0 - score, flat[2 * at]!.subarray(DIGITS)] as const;
-    });
+    const found = byteListIn(await store.send(words, { buffers: true }));
+    const rows = pairs(found).map(([value, score]) => [0 - Number(score.toString()), value.subarray(DIGITS)] as const);
     return [valuesFrom(from, "Priority", rows)];
   },
   actions: [

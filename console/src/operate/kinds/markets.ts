@@ -41,7 +41,7 @@ const counted = (title: string, value: number, most: number | undefined, note: s
 
 /** The price at one end of the list; null where nothing is offered. */
 async function priceAt({ store, thing }: Opening, nth: 0 | -1): Promise<number | null> {
-  const found = (await store.call("ZRANGE", keyOf(thing, ":listings"), nth, nth, "WITHSCORES")) as string[];
+  const found = await store.call("ZRANGE", keyOf(thing, ":listings"), nth, nth, "WITHSCORES");
   return found[1] === undefined ? null : Number(found[1]);
 }
 
@@ -94,7 +94,7 @@ async function userFigures(looking: Looking, user: string): Promise<Figure[]> {
     looking.store.call("SSCAN", inventory, "0", "COUNT", PAGE),
   ]);
   if (funds === 0 && count === 0) return [];
-  const [, items] = scanned as [string, string[]];
+  const [, items] = scanned;
   const told = items.slice(0, PAGE).sort();
   return [
     { title: "Funds of the user", value: funds, unit: "amount", note: PRICE_NOTE },

@@ -1,6 +1,7 @@
 /** Packed tables: their schema, how much is in them, and their records. A table is opened by the schema that it has stored. */
+import { json } from "cinnabar";
 import { type Column, PackedTable, type Schema } from "cinnabar/packed-table";
-import { sound } from "../../values.ts";
+import { bytesIn, sound } from "../../values.ts";
 import { deleting, deletingRow } from "./actions.ts";
 import {
   type Cell,
@@ -40,9 +41,11 @@ interface Stored {
   readonly segments: readonly (readonly StoredColumn[])[];
 }
 
+const SCHEMA_CODEC = json<Stored>();
+
 async function schemaOf({ store, thing }: Opening): Promise<Stored | null> {
   const text = await store.call("GET", keyOf(thing, ":schema"));
-  return text === null ? null : (JSON.parse(String(text)) as Stored);
+  return text === null ? null : SCHEMA_CODEC.decode(text);
 }
 
 function open({ store, thing: { name, prefix } }: Opening, { segments, rowsPerShard }: Stored) {
@@ -60,7 +63,7 @@ const widthOf = (columns: readonly StoredColumn[]): number => columns.reduce((su
 
 /** Numbers of shards that there may be, in order. */
 async function shardsOf({ store, thing }: Opening): Promise<number[]> {
-  const shards = (await store.call("SMEMBERS", keyOf(thing, ":shards"))) as string[];
+  const shards = await store.call("SMEMBERS", keyOf(thing, ":shards"));
   return shards.map(Number).sort((a, b) => a - b);
 }
 
@@ -163,7 +166,7 @@ async function idsFrom(
     const first = shard * rowsPerShard;
     const begin = Math.max(0, from - first);
     const words = ["GETRANGE", shardKey(opening.thing, `${SHARD_MARK}${shard}`, ":present"), begin >> 3, -1];
-    const marks = (await opening.store.send(words, { buffers: true })) as Buffer;
+    const marks = bytesIn(await opening.store.send(words, { buffers: true }));
     for (let row = begin; row >> 3 < (begin >> 3) + marks.length; row++) {
       if (((marks[(row >> 3) - (begin >> 3)]! >> (7 - (row & 7))) & 1) === 1) ids.push(first + row);
       if (ids.length > PAGE) return { ids: ids.slice(0, PAGE), next: ids[PAGE]! };

@@ -181,12 +181,12 @@ function fieldOperations(client: Client, args: Args): FieldOperation[] {
       overflow = overflowOf(args.next());
       continue;
     }
-    const known = kind === "get" ? args.left >= 2 : (kind === "set" || kind === "incrby") && args.left >= 3;
-    if (!known) throw SYNTAX;
+    if (kind !== "get" && kind !== "set" && kind !== "incrby") throw SYNTAX;
+    if (args.left < (kind === "get" ? 2 : 3)) throw SYNTAX;
     const type = fieldType(args);
     const offset = bitOffset(client, args, kind !== "get", type.bits);
     const operand = kind === "get" ? 0 : args.int64();
-    operations.push({ kind: kind as FieldOperation["kind"], type, offset, operand, overflow });
+    operations.push({ kind, type, offset, operand, overflow });
   }
   return operations;
 }

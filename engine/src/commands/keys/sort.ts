@@ -155,11 +155,13 @@ function rankedMembers(zset: ZsetValue, from: number, to: number, reverse: boole
 
 // Sorting
 
-interface Weighted {
+interface Weighted<Weight> {
   readonly element: string;
-  /** A number; or a word, undefined where BY named nothing. */
-  readonly weight: number | string | undefined;
+  readonly weight: Weight;
 }
+/** Undefined where BY named nothing. */
+type Words = Weighted<string | undefined>;
+type Numbers = Weighted<number>;
 
 /** A word's number as strtod reads it; numbers that are out of a double's range are an error, subnormal ones too. */
 function numberOf(word: string): number {
@@ -179,36 +181,51 @@ function untilNul(word: string): string {
   return nul < 0 ? word : word.slice(0, nul);
 }
 
-function weigh(db: Db, elements: readonly string[], options: Options): Weighted[] {
-  const { by, alpha } = options;
+function withWords(db: Db, elements: readonly string[], { by, store }: Options): Words[] {
   // What is stored compares by all bytes; what is only shown compares as strcoll does, which ends at a NUL.
-  const whole = options.store !== undefined;
+  const whole = store !== undefined;
   return elements.map((element) => {
     const word = by === undefined ? element : lookUp(db, by, element);
-    if (alpha) return { element, weight: word === undefined || whole ? word : untilNul(word) };
+    return { element, weight: word === undefined || whole ? word : untilNul(word) };
+  });
+}
+
+function withNumbers(db: Db, elements: readonly string[], { by }: Options): Numbers[] {
+  return elements.map((element) => {
+    const word = by === undefined ? element : lookUp(db, by, element);
     return { element, weight: word === undefined ? 0 : numberOf(word) };
   });
 }
 
 const compareBytes = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-function compareNumbers(a: Weighted, b: Weighted): number {
-  const x = a.weight as number;
-  const y = b.weight as number;
+function compareNumbers(a: Numbers, b: Numbers): number {
+  const x = a.weight;
+  const y = b.weight;
   return x < y ? -1 : x > y ? 1 : compareBytes(a.element, b.element);
 }
 
-function compareWords(a: Weighted, b: Weighted): number {
-  const x = a.weight as string | undefined;
-  const y = b.weight as string | undefined;
+function compareWords(a: Words, b: Words): number {
+  const x = a.weight;
+  const y = b.weight;
   if (x === undefined || y === undefined) return x === y ? 0 : x === undefined ? -1 : 1;
   return compareBytes(x, y);
 }
 
 function sorted(db: Db, elements: readonly string[], options: Options, from: number, to: number): string[] {
-  const weighted = weigh(db, elements, options);
-  const compare = options.alpha ? compareWords : compareNumbers;
-  const directed = options.descending ? (a: Weighted, b: Weighted) => -compare(a, b) : compare;
+  return options.alpha
+    ? inOrder(withWords(db, elements, options), compareWords, options, from, to)
+    : inOrder(withNumbers(db, elements, options), compareNumbers, options, from, to);
+}
+
+function inOrder<T extends Weighted<unknown>>(
+  weighted: T[],
+  compare: (a: T, b: T) => number,
+  options: Options,
+  from: number,
+  to: number,
+): string[] {
+  const directed = options.descending ? (a: T, b: T) => -compare(a, b) : compare;
   if (options.by !== undefined && to - from < weighted.length) partialSort(weighted, directed, from, to);
   else weighted.sort(directed);
   return weighted.slice(from, to).map(({ element }) => element);

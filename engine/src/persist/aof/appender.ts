@@ -370,7 +370,7 @@ export class Appender {
     try {
       while (written < bytes.length) written += writeSync(this.#descriptor, bytes, written, bytes.length - written);
     } catch (error) {
-      this.#failed(error as FileError, written);
+      this.#failed(errorOf(error), written);
       return false;
     }
     this.#size += written;
@@ -422,7 +422,7 @@ export class Appender {
       this.#synced(this.writtenBytes);
       return true;
     } catch (error) {
-      this.#syncFailed(error as FileError, this.#generation);
+      this.#syncFailed(errorOf(error), this.#generation);
       this.#fatal(errorOf(error));
       return false;
     }

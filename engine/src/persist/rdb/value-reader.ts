@@ -145,10 +145,11 @@ let lengthlessOf: Limits | undefined;
 function anyLength(limits: Limits): Limits {
   if (lengthless === undefined || lengthlessOf !== limits) {
     lengthlessOf = limits;
-    lengthless = Object.create(limits, {
+    const made: Limits = Object.create(limits, {
       hashMaxListpackValue: { value: Number.POSITIVE_INFINITY },
       zsetMaxListpackValue: { value: Number.POSITIVE_INFINITY },
-    }) as Limits;
+    });
+    lengthless = made;
   }
   return lengthless;
 }

@@ -49,7 +49,7 @@ export function hashNumber(value: number): number {
   return (words[0]! + words[1]!) | 0;
 }
 
-export function hashOf(key: LuaValue): number {
+export function hashOf(key: Exclude<LuaValue, undefined>): number {
   switch (typeof key) {
     case "string":
       return hashString(key);
@@ -58,6 +58,6 @@ export function hashOf(key: LuaValue): number {
     case "boolean":
       return key ? 1 : 0;
     default:
-      return identity(key as object);
+      return identity(key);
   }
 }

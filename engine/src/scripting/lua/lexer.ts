@@ -12,8 +12,10 @@ export interface Token {
   kind: TokenKind;
   /** As messages show it. */
   text: string;
-  /** Of a name or string: the word; of a number: the number. */
-  value: string | number;
+  /** Of a name or string. */
+  word: string;
+  /** Of a number. */
+  number: number;
   /** The line that it ends on. */
   line: number;
 }
@@ -52,7 +54,7 @@ export class Lexer {
     const source = this.#source;
     for (;;) {
       const start = this.#at;
-      if (start >= source.length) return this.#token("<eof>", "<eof>", "");
+      if (start >= source.length) return this.#token("<eof>", "<eof>");
       const c = source.charCodeAt(start);
       if (isLineEnd(c)) this.#lineEnd();
       else if (c === 0x20 || (c >= 0x09 && c <= 0x0d)) this.#at++;
@@ -69,8 +71,8 @@ export class Lexer {
     }
   }
 
-  #token(kind: TokenKind, text: string, value: string | number): Token {
-    return { kind, text, value, line: this.line };
+  #token(kind: TokenKind, text: string, word = "", number = 0): Token {
+    return { kind, text, word, number, line: this.line };
   }
 
   /** Passes a line end; two different characters of one count once. */
@@ -106,7 +108,7 @@ export class Lexer {
     }
     this.#at = i;
     const word = source.slice(start, i);
-    return RESERVED.has(word) ? this.#token(word, word, "") : this.#token("<name>", word, word);
+    return RESERVED.has(word) ? this.#token(word, word) : this.#token("<name>", word, word);
   }
 
   #number(start: number): Token {
@@ -123,7 +125,7 @@ export class Lexer {
     const text = source.slice(start, i);
     const value = stringToNumber(text);
     if (value === undefined) throw this.error("malformed number", text);
-    return this.#token("<number>", text, value);
+    return this.#token("<number>", text, "", value);
   }
 
   #string(start: number, quote: number): Token {
@@ -227,7 +229,7 @@ export class Lexer {
     this.#at = start + text.length;
     const code = c.charCodeAt(0);
     const shown = code < 0x20 || code === 0x7f ? `char(${code})` : text;
-    return this.#token(text, shown, "");
+    return this.#token(text, shown);
   }
 }
 

@@ -25,8 +25,10 @@ export const MAX_LEVELS = 200;
 /** Registers that one function may use; arguments and values of a list take one each. */
 const MAX_REGISTERS = 250;
 
+type Operator = BinaryOp | "and" | "or";
+
 /** Left and right binding power. */
-const PRIORITY: Record<string, readonly [number, number]> = {
+const PRIORITY: Readonly<Record<Operator, readonly [number, number]>> = {
   "+": [6, 6],
   "-": [6, 6],
   "*": [7, 7],
@@ -44,6 +46,8 @@ const PRIORITY: Record<string, readonly [number, number]> = {
   or: [1, 1],
 };
 const UNARY_PRIORITY = 8;
+
+const isOperator = (kind: string): kind is Operator => Object.hasOwn(PRIORITY, kind);
 
 const BLOCK_ENDS = new Set<TokenKind>(["else", "elseif", "end", "until", "<eof>"]);
 
@@ -126,9 +130,9 @@ class Parser {
 
   #name(): string {
     if (this.#token.kind !== "<name>") throw this.#error("'<name>' expected");
-    const { value } = this.#token;
+    const { word } = this.#token;
     this.#next();
-    return value as string;
+    return word;
   }
 
   #enter(): void {
@@ -432,39 +436,39 @@ class Parser {
   #expression(limit = 0): Expression {
     this.#enter();
     let left: Expression;
-    const unary = this.#token.kind;
+    const unary: string = this.#token.kind;
     if (unary === "not" || unary === "-" || unary === "#") {
       this.#next();
       const operand = this.#expression(UNARY_PRIORITY);
-      left = fold({ kind: "unary", op: unary as "-" | "not" | "#", operand, line: this.#lastLine });
+      left = fold({ kind: "unary", op: unary, operand, line: this.#lastLine });
     } else left = this.#simple();
-    let priority = PRIORITY[this.#token.kind];
-    while (priority !== undefined && priority[0] > limit) {
-      const op = this.#token.kind;
+    let op: string = this.#token.kind;
+    while (isOperator(op) && PRIORITY[op][0] > limit) {
       this.#next();
-      const right = this.#expression(priority[1]);
-      if (op === "and" || op === "or") left = choose(op as "and" | "or", left, right);
-      else left = fold({ kind: "binary", op: op as BinaryOp, left, right, line: this.#lastLine });
-      priority = PRIORITY[this.#token.kind];
+      const right = this.#expression(PRIORITY[op][1]);
+      if (op === "and" || op === "or") left = choose(op, left, right);
+      else left = fold({ kind: "binary", op, left, right, line: this.#lastLine });
+      op = this.#token.kind;
     }
     this.#leave();
     return left;
   }
 
   #simple(): Expression {
-    const { kind, value } = this.#token;
+    const { word, number } = this.#token;
+    const kind: string = this.#token.kind;
     switch (kind) {
       case "<number>":
         this.#next();
-        return { kind: "number", value: value as number };
+        return { kind: "number", value: number };
       case "<string>":
         this.#next();
-        return { kind: "string", value: value as string };
+        return { kind: "string", value: word };
       case "nil":
       case "true":
       case "false":
         this.#next();
-        return { kind: kind as "nil" | "true" | "false" };
+        return { kind };
       case "...":
         if (!this.#scope.vararg) throw this.#error("cannot use '...' outside a vararg function");
         this.#scope.usesVararg = true;
@@ -541,7 +545,7 @@ class Parser {
         args = [this.#table()];
         break;
       case "<string>":
-        args = [{ kind: "string", value: this.#token.value as string }];
+        args = [{ kind: "string", value: this.#token.word }];
         this.#next();
         break;
       default:

@@ -34,7 +34,7 @@ const REPL_AOF = 1;
 const REPL_REPLICA = 2;
 const LOG_LEVELS = { LOG_DEBUG: 0, LOG_VERBOSE: 1, LOG_NOTICE: 2, LOG_WARNING: 3 };
 
-const [major, minor, patch] = REDIS_VERSION.split(".").map(Number) as [number, number, number];
+const [major = 0, minor = 0, patch = 0] = REDIS_VERSION.split(".").map(Number);
 
 /** Errors of this library carry no position: the script's line is in the report's last part. */
 const failure = (text: string) => new LuaError(errorTable(`ERR ${text}`));

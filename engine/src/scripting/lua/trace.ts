@@ -6,7 +6,7 @@
  * Lua counts a native function that calls back as a level; those go through a function named `fromNative`, and are told by
  * that name.
  */
-import { noteStack } from "../../lib/stacks.ts";
+import { noteStack, v8 } from "../../lib/stacks.ts";
 import { FRAMES, type LuaError } from "./value.ts";
 
 /** What one line of generated code stands for. */
@@ -99,9 +99,8 @@ export function overflowPlace(error: RangeError): { chunk: Chunk; site: Site } |
 
 /** None where the runtime is not V8: errors of scripts then lack their place. */
 function framesOf(error: { stack?: unknown }): Frame[] {
-  const v8: { prepareStackTrace?: ((error: Error, frames: Frame[]) => unknown) | undefined } = Error as object;
   const before = v8.prepareStackTrace;
-  v8.prepareStackTrace = (_, frames) => frames;
+  v8.prepareStackTrace = (_: unknown, frames: unknown) => frames;
   try {
     const { stack } = error;
     return Array.isArray(stack) ? stack : [];

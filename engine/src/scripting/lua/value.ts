@@ -16,7 +16,8 @@ export type Results = LuaValue | LuaValue[];
 export type LuaFunction = (...args: LuaValue[]) => Results;
 
 /** No values at all. */
-export const EMPTY = Object.freeze([]) as unknown as LuaValue[];
+export const EMPTY: LuaValue[] = [];
+Object.freeze(EMPTY);
 
 /** A pointer of the host that Lua code can only pass on and compare: `cjson.null` is one. */
 export class LightUserdata {
@@ -90,10 +91,13 @@ export function typeName(value: LuaValue): TypeName {
     case "undefined":
       return "nil";
     case "string":
+      return "string";
     case "number":
+      return "number";
     case "boolean":
+      return "boolean";
     case "function":
-      return typeof value as TypeName;
+      return "function";
     default:
       return value.luaType;
   }

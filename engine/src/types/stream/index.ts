@@ -45,6 +45,9 @@ const STREAM_BYTES = 480;
 /** No block is larger, whatever the configuration says. */
 const MAX_BLOCK_BYTES = 1 << 30;
 
+/** In the place of a block that was taken out of the front. */
+const GONE = new Block(MIN_ID, [], 0);
+
 /** Counts what readers may wait for, over all streams. */
 let arrivals = 0;
 
@@ -138,7 +141,7 @@ export class StreamValue implements Collection {
       return;
     }
     // The array keeps its length until half of it is empty; an emptied slot must not keep its block alive.
-    this.#blocks[this.#begin++] = undefined as unknown as Block;
+    this.#blocks[this.#begin++] = GONE;
     if (this.#begin === this.#blocks.length) this.#blocks = [];
     else if (this.#begin < 32 || this.#begin * 2 < this.#blocks.length) return;
     else this.#blocks = this.#blocks.slice(this.#begin);

@@ -175,11 +175,13 @@ function ifText(fn: FunctionEmitter, s: Extract<Statement, { kind: "if" }>): str
  */
 function rangeText(fn: FunctionEmitter, s: Extract<Statement, { kind: "range" }>): string {
   const setups: string[] = [];
-  const [start, limit, step] = [s.start, s.limit, s.step].map((e) => {
-    if (e === undefined) return simple("1", "number");
+  const held = (e: Expression): Code => {
     const code = value(fn, e);
     return hold(fn, e.kind === "local" ? { ...code, simple: false } : code, setups);
-  }) as [Code, Code, Code];
+  };
+  const start = held(s.start);
+  const limit = held(s.limit);
+  const step = s.step === undefined ? simple("1", "number") : held(s.step);
   const site = fn.chunk.sites.mark(s.doLine);
   const number = (code: Code, role: string) =>
     code.type === "number" ? code.text : `${site}forNumber(${code.text}, "${role}")`;

@@ -65,9 +65,11 @@ export class Connection {
     });
   }
 
+  /** The store goes with it. */
   close(): void {
     this.#port.postMessage(null);
     this.#port.close();
+    this.#visits.postMessage(null);
     this.#visits.close();
   }
 

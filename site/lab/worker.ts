@@ -6,6 +6,7 @@
 import { at, engineModule } from "./engine.ts";
 import type * as keysServer from "./keys-server.ts";
 import type { ToWorker } from "./messages.ts";
+import { serveStore } from "./store.ts";
 
 const scope = globalThis as unknown as DedicatedWorkerGlobalScope;
 
@@ -18,10 +19,8 @@ scope.addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
 /** A store of its own for each prompt, which speaks RESP over the port. */
 async function serve(port: MessagePort, visits: MessagePort): Promise<void> {
   const { Engine } = await engineModule();
-  const engine = await Engine.open();
-  engine.serve(port);
-  visits.onmessage = async ({ data }: MessageEvent<MessagePort>) => {
+  serveStore(await Engine.open(), port, visits, async (browser, engine) => {
     const { answer } = (await import(at("./keys-server.js"))) as typeof keysServer;
-    answer(data, engine);
-  };
+    answer(browser, engine);
+  });
 }

@@ -1,5 +1,6 @@
 /** What the live parts are made of, without a page: lines and words, replies, values, links, hints, programs. */
 import { inspect } from "node:util";
+import { Engine } from "@cinnabar/engine";
 import { describe, expect, test } from "vitest";
 import { formatted } from "../lab/format.ts";
 import { completed, hintFor } from "../lab/hints.ts";
@@ -7,6 +8,7 @@ import { said } from "../lab/inspect.ts";
 import { addressIn, runnable } from "../lab/program.ts";
 import { encode, Replies, type Reply } from "../lab/resp.ts";
 import { linesFrom, linkWith } from "../lab/share.ts";
+import { serveStore } from "../lab/store.ts";
 import { quoted, textOf, wordsOf } from "../lab/words.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -149,4 +151,21 @@ describe("a program", () => {
   test("keeps other names, which the page then refuses", () => {
     expect(runnable('import x from "ioredis"; x();', address)).toContain('from "ioredis"');
   });
+});
+
+test("a prompt's store is closed with its connection, so that emptying it again and again keeps nothing", async () => {
+  const engine = await Engine.open();
+  const calls = new MessageChannel();
+  const visits = new MessageChannel();
+  const visited: unknown[] = [];
+  serveStore(engine as never, calls.port2, visits.port2, (port) => visited.push(port));
+  const browser = new MessageChannel();
+  visits.port1.postMessage(browser.port1, [browser.port1]);
+  await expect.poll(() => visited.length).toBe(1);
+  const client = engine.connect();
+  expect(await client.call("PING")).toBe("PONG");
+  visits.port1.postMessage(null);
+  await expect.poll(() => client.call("PING").catch((error: Error) => error.message)).toMatch(/closed/);
+  calls.port1.close();
+  browser.port2.close();
 });

@@ -193,13 +193,14 @@ export const target = defineScript({
     return answer
   `,
   reply: (reply) => {
-    const [candidates, ...chosen] = asTuple(asListOf(asTexts))(reply);
+    const [candidates, ...chosen] = CANDIDATES(reply);
     if (chosen.length === 0) return { candidates, chosen: null };
     const [ad, value, words, price, model, data, again] = CHOSEN(chosen);
     return { candidates, chosen: { ad, value, words, price, model, data, isAgain: Number(again) === 1 } };
   },
 });
 
+const CANDIDATES = asTuple(asListOf(asTexts));
 const CHOSEN = asTuple(asText, asText, asText, asText, asText, asText, asReply);
 
 export interface Chosen {

@@ -113,6 +113,9 @@ export interface ListOptions {
   readonly viewer?: string;
 }
 
+const asSeen = asTuple(asList, asText, asTextOrNumber);
+const asListed = asListOf(asTuple(asText, asText, asList, asTextOrNumber, asTextOrNumber));
+
 const OPTIONS = defineOptions<BoardOptions>("Board", {
   prefix,
   voteScore: whole(1),
@@ -255,7 +258,7 @@ export class Board {
     const { viewer = "" } = options;
     const reply = await this.#store.run(read, { ...this.#of(id), id, viewer });
     if (reply === null) return null;
-    const [fields, score, mine] = asTuple(asList, asText, asTextOrNumber)(reply);
+    const [fields, score, mine] = asSeen(reply);
     return { ...toArticle(fields, Number(score)), myVote: Number(mine) };
   }
 
@@ -267,7 +270,7 @@ export class Board {
     const { base } = this.#keys;
     const all = by === "time" ? this.#keys.byTime : this.#keys.byScore;
     const cursor = after === undefined ? { score: "0", id: "" } : parseCursor(after);
-    const found = asListOf(asTuple(asText, asText, asList, asTextOrNumber, asTextOrNumber))(
+    const found = asListed(
       await this.#store.run(list, {
         order: orderKey(base, groups, { match, by }) ?? all,
         all,

@@ -95,6 +95,8 @@ export interface ReadReply {
   readonly leaseMs: number;
 }
 
+const asRead = asTuple(asNumber, asNumber, asBytes, optional(asNumber), optional(asBytes));
+
 /**
  * Reads, and takes the lease if there is something to load and nobody does. `token` empty: only reads. Asking again with the
  * token that holds the lease answers as the first time did, so that an answer may be lost.
@@ -133,13 +135,7 @@ export const read = defineScript({
     return {mine, math.max(now - math.floor(found[2] / 1000), 0), found[1], left, found[4] or ""}
   `,
   reply: (reply): ReadReply => {
-    const [loader, ms, text, freshForMs, tags] = asTuple(
-      asNumber,
-      asNumber,
-      asBytes,
-      optional(asNumber),
-      optional(asBytes),
-    )(reply);
+    const [loader, ms, text, freshForMs, tags] = asRead(reply);
     const isEntry = freshForMs !== undefined && tags !== undefined;
     return {
       entry: isEntry ? { ageMs: ms, stored: text, freshForMs, tags: tagsIn(tags.toString("utf8")) } : null,

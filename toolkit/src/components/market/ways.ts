@@ -39,6 +39,8 @@ export interface Way {
 
 const asBuyStatus = wordOf("bought", "price-changed", "insufficient-funds", "not-found", "own-item", "conflict");
 
+const asBought = asTuple(asBuyStatus, optional(asTextOrNumber), optional(asTextOrNumber));
+
 export function byScript(store: Store, keys: MarketKeys, maxListings: number): Way {
   const { listings, sellers, owners } = keys;
   return {
@@ -53,11 +55,7 @@ export function byScript(store: Store, keys: MarketKeys, maxListings: number): W
       return { status: done === 1 ? "retracted" : done === 0 ? "not-found" : "not-yours" };
     },
     async buy({ buyer, item, price, id }) {
-      const answer = asTuple(
-        asBuyStatus,
-        optional(asTextOrNumber),
-        optional(asTextOrNumber),
-      )(
+      const answer = asBought(
         await store.run(buy, {
           ...{ listings, sellers, owners, buyer, item, price },
           funds: keys.funds(buyer),

@@ -53,10 +53,12 @@ export function shownIfAny(reply: Reply): Shown | null {
   return Array.isArray(reply) && reply.length > 0 ? shownOf(reply) : null;
 }
 
+const asHashAndTexts = asTuple(asReply, asTexts);
+
 /** Of a script that answers with the hash and what was viewed. */
 function shownWithViews(reply: Reply): [Shown, string[]] | null {
   if (reply === null) return null;
-  const [flat, views] = asTuple(asReply, asTexts)(reply);
+  const [flat, views] = asHashAndTexts(reply);
   return [shownOf(flat), views];
 }
 
@@ -109,7 +111,7 @@ interface Begun {
 }
 
 function begun(reply: Reply): Begun {
-  const [flat, dropped] = asTuple(asReply, asTexts)(reply);
+  const [flat, dropped] = asHashAndTexts(reply);
   return { shown: shownOf(flat), dropped };
 }
 

@@ -105,8 +105,10 @@ export interface Page {
   readonly entries: readonly (readonly [cursor: string, json: string])[];
 }
 
+const asPage = asTuple(asText, asText, asText, asTexts);
+
 const toPage = (reply: Reply): Page => {
-  const [lost, top, epoch, flat] = asTuple(asText, asText, asText, asTexts)(reply);
+  const [lost, top, epoch, flat] = asPage(reply);
   return { lost, top, epoch, entries: asPairs(flat) };
 };
 

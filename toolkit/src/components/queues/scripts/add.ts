@@ -127,8 +127,10 @@ return other
   reply: decodeNotAdded,
 });
 
+const asRefusals = asListOf(asTextOrNumber);
+
 function decodeNotAdded(reply: Reply): NotAdded[] {
-  const flat = asListOf(asTextOrNumber)(reply);
+  const flat = asRefusals(reply);
   const result: NotAdded[] = [];
   for (let i = 0; i + 2 < flat.length; i += 3) {
     result.push({ at: Number(flat[i]), status: asStatus(flat[i + 1]), id: String(flat[i + 2]) });

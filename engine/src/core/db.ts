@@ -452,6 +452,21 @@ export class Db {
     this.#announce(key, STRING_EVENT, event, 1);
   }
 
+  /** Replaces a string by what `change` makes of it, with one look-up; its time to live stays. Nothing is changed where `change` throws. */
+  changeString<S extends StringValue>(key: string, event: string, change: (old: StringValue | undefined) => S): S {
+    const old = this.#open(key);
+    if (old !== undefined && isCollection(old)) throw WRONGTYPE;
+    const value = change(old);
+    if (old === undefined) this.#insert(key, this.#hash, value);
+    else {
+      if (this.#host.snapshot !== null) this.#keep(key);
+      this.#valueBytes += sizeOf(value) - sizeOf(old);
+      this.#table.values![this.#place] = value;
+    }
+    this.#announce(key, STRING_EVENT, event, 1);
+    return value;
+  }
+
   /** SET with a deadline, and said to be that. */
   putStringUntil(key: string, value: StringValue, deadline: number): void {
     this.#replace(key, value, false);

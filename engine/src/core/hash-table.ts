@@ -81,13 +81,16 @@ export class Table<V> {
     return Math.floor((Math.imul(hash, this.#factor) >>> 0) * this.#scale);
   }
 
-  /** The place of a key, or -1. */
+  /**
+   * The place of a key, or -1. That a place is free is asked of its key, not of its hash: both are read at once then, and a large
+   * table has neither in the cache. Where the hash alone decides, the key is read only when the hash has come.
+   */
   find(key: string, hash: number): number {
-    const hashes = this.hashes;
+    const { hashes, keys } = this;
     for (let i = this.home(hash); ; i++) {
-      const h = hashes[i];
-      if (h === hash && this.keys[i] === key) return i;
-      if (h === 0 || h === undefined) return -1;
+      const found = keys[i];
+      if (found === undefined) return -1;
+      if (hashes[i] === hash && found === key) return i;
     }
   }
 

@@ -115,21 +115,21 @@ function getex(client: Client, args: Args): Reply {
   return text;
 }
 
-/** Adds to the integer at a key; exact over the whole of int64. */
-function increment(client: Client, name: string, by: number | bigint): Reply {
-  const { db } = client;
-  const value = db.peekString(name);
-  const old = value === undefined ? 0 : isNumber(value) ? value : parseInt64(textOf(value));
-  if (old === undefined) throw NOT_AN_INTEGER;
-  let sum: number | bigint;
-  if (typeof old === "number" && typeof by === "number" && Number.isSafeInteger(old + by)) sum = old + by;
-  else {
-    const exact = BigInt(old) + BigInt(by);
-    if (exact > INT64_MAX || exact < INT64_MIN) throw INCR_OVERFLOW;
-    sum = narrow(exact);
-  }
-  db.putString(name, sum, "incrby", true);
-  return sum;
+/** Adds to the integer at a key. */
+function increment({ db }: Client, name: string, by: number | bigint): Reply {
+  return db.changeString(name, "incrby", (value) => {
+    const old = value === undefined ? 0 : isNumber(value) ? value : parseInt64(textOf(value));
+    if (old === undefined) throw NOT_AN_INTEGER;
+    return added(old, by);
+  });
+}
+
+/** Exact over the whole of int64. */
+function added(a: number | bigint, b: number | bigint): number | bigint {
+  if (typeof a === "number" && typeof b === "number" && Number.isSafeInteger(a + b)) return a + b;
+  const exact = BigInt(a) + BigInt(b);
+  if (exact > INT64_MAX || exact < INT64_MIN) throw INCR_OVERFLOW;
+  return narrow(exact);
 }
 
 function isNumber(value: unknown): value is number | bigint {
@@ -147,9 +147,9 @@ function incrbyfloat(client: Client, args: Args): Reply {
   const { db } = client;
   const name = args.next();
   const by = args.next();
-  const value = db.peekString(name);
-  const sum = addLongDouble(value === undefined ? "0" : textOf(value), by, SUM_ERRORS);
-  db.putString(name, sum, "incrbyfloat", true);
+  const sum = db.changeString(name, "incrbyfloat", (value) =>
+    addLongDouble(value === undefined ? "0" : textOf(value), by, SUM_ERRORS),
+  );
   client.propagate.asSetKeepingTtl(name, sum);
   return sum;
 }

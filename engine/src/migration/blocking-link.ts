@@ -34,13 +34,16 @@ function open({ host, port, timeoutMs, tls }) {
   const timer = setTimeout(() => fail("connecting", true), timeoutMs);
   if (!(port >= 0 && port <= 65535)) return fail("connecting", false);
   const to = { host, port, noDelay: true };
-  socket = tls ? secureConnect({ ...to, ...tls, checkServerIdentity: () => undefined }) : net.connect(to);
-  socket.setEncoding("latin1");
-  socket.on("data", (text) => { const all = (partial + text).split("\\r\\n"); partial = all.pop(); for (const line of all) lines.push(line); notice("data"); });
-  socket.on("drain", () => notice("drain"));
-  socket.on("error", (error) => notice("end", error.code));
-  socket.on("close", () => notice("end"));
-  socket.on(tls ? "secureConnect" : "connect", () => notice("open"));
+  const own = tls ? secureConnect({ ...to, ...tls, checkServerIdentity: () => undefined }) : net.connect(to);
+  socket = own;
+  own.setEncoding("latin1");
+  // A socket that was closed says so a turn later: by then the next one is being opened, and its end must not be taken for this one's.
+  const hear = (event, run) => own.on(event, (said) => { if (own === socket) run(said); });
+  hear("data", (text) => { const all = (partial + text).split("\\r\\n"); partial = all.pop(); for (const line of all) lines.push(line); notice("data"); });
+  hear("drain", () => notice("drain"));
+  hear("error", (error) => notice("end", error.code));
+  hear("close", () => notice("end"));
+  hear(tls ? "secureConnect" : "connect", () => notice("open"));
   notice = (what, code) => {
     if (what === "open") { notice = () => {}; clearTimeout(timer); answer(null); }
     else if (what === "end") fail(WHILE_WRITING.includes(code) ? "writing" : "connecting", false);
@@ -73,7 +76,7 @@ function exchange({ bytes, count, timeoutMs }) {
 // A fault must not leave the other thread asleep.
 process.on("uncaughtException", () => { notice = () => {}; answer({ stage: "reading", timedOut: false }); });
 main.on("message", (task) => {
-  if (task.host !== undefined) { socket?.destroy(); open(task); }
+  if (task.host !== undefined) { socket?.destroy(); socket = null; open(task); }
   else if (task.bytes !== undefined) exchange(task);
   else { socket?.destroy(); socket = null; answer(null); }
 });

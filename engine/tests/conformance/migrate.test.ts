@@ -226,6 +226,15 @@ describe.skipIf(missing !== undefined)("MIGRATE", () => {
     expect(await keysOf(ours.wire)).toEqual(["c"]);
   });
 
+  test("the end of one connection is not taken for the end of the next", async () => {
+    const keys = Array.from({ length: 2_000 }, (_, n) => `key ${n}`);
+    await run(ours.wire, [["MSET", ...keys.flatMap((key) => [key, "v"])]]);
+    const moves = keys.map((key) => ["MIGRATE", HOST, real.port, key, "0", "5000"]);
+    const replies = await ours.wire.pipeline([["MULTI"], ...moves, ["EXEC"]]);
+    expect(replies.at(-1)!.items.filter((item) => item.text !== "OK")).toEqual([]);
+    expect(await text(ours.wire, "DBSIZE")).toBe("0");
+  });
+
   test("a large value goes through, in a transaction too", async () => {
     await run(ours.wire, [["CONFIG", "SET", "rdbcompression", "no"]]);
     const value = "0123456789".repeat(1_000_000);

@@ -3,7 +3,8 @@ import { inlineTextsInVite } from "./scripts/inline-texts.js";
 
 /**
  * They put other modules into the place of Node's, or of ours; or fix the key of all hashes of the process, so that a store which
- * another file has opened would not find its own keys; or look at everything that the process has loaded.
+ * another file has opened would not find its own keys; or look at everything that the process has loaded; or at what is said once
+ * for each process.
  */
 const ALONE = [
   "console/tests/password.test.ts",
@@ -14,6 +15,7 @@ const ALONE = [
   "engine/src/persist/aof/appender.test.ts",
   "engine/tests/faults/failing-disk.test.ts",
   "toolkit/src/base/options.test.ts",
+  "toolkit/src/connection/open.test.ts",
 ];
 
 const EVERYWHERE = ["**/node_modules/**", "**/dist/**"];

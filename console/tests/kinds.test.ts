@@ -84,9 +84,10 @@ describe.each(backends(full && installed("redis-server") ? startRedis : undefine
     const old = new Board(store, "old", { votingMs: 1 });
     await old.post("ann", { title: "Yesterday" });
     await listed(pathOf("board", "old"));
-    const { figures, lists } = (await served.get(pathOf("board", "old"))).body;
-    expect(figuresIn(figures)).toMatchObject({ Articles: 1, "Open for votes": 0 });
-    expect(lists[0].rows[0].cells).toContain("closed");
+    const seen = async () => (await served.get(pathOf("board", "old"))).body;
+    // The millisecond that it is open for may not be over yet.
+    await expect.poll(async () => (await seen()).lists[0].rows[0].cells).toContain("closed");
+    expect(figuresIn((await seen()).figures)).toMatchObject({ Articles: 1, "Open for votes": 0 });
   });
 
   test("a board goes page by page, and what is shown does not order a group", async () => {

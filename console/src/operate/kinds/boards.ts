@@ -87,7 +87,7 @@ export const BOARDS: Kind = {
     const byTime = keyOf(thing, ":time");
     const [count, open, { items }] = await Promise.all([
       board(looking).count(),
-      votingMs === undefined ? null : store.call("ZCOUNT", byTime, Date.now() - votingMs, "+inf"),
+      votingMs === undefined ? null : store.call("ZCOUNT", byTime, `(${Date.now() - votingMs}`, "+inf"),
       board(looking).list({ by: "time", limit: 1 }),
     ]);
     const [newest] = items;

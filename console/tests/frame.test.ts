@@ -25,7 +25,7 @@ const VIEWS = [
   ...["components", "components?kind=latches", "topics", "topics?name=orders", "examples", "nowhere"],
 ];
 
-/** What the next dialog is called when it comes. */
+/** Opens a dialog by its address, and tells what it is called when it comes. */
 const FIRST_NAME = `new Promise((resolve) => {
   new MutationObserver((_, observer) => {
     const dialog = document.querySelector("[role=dialog]");
@@ -33,6 +33,7 @@ const FIRST_NAME = `new Promise((resolve) => {
     observer.disconnect();
     resolve(dialog.getAttribute("aria-label"));
   }).observe(document.body, { childList: true, subtree: true });
+  location.hash = "#/keys?dialog=export";
 })`;
 
 let release = async (): Promise<void> => {};
@@ -145,10 +146,9 @@ describePages(
     test("a dialog has its name from the first moment, when it takes the focus", async () => {
       const { page } = opened();
       await visit("keys");
-      const names = page.evaluate(FIRST_NAME);
-      await page.keyboard.press("?");
-      expect(await names).toBe("Keyboard");
-      await page.keyboard.press("Escape");
+      // One that is just closing is not the one that comes.
+      await page.locator("[role=dialog]").waitFor({ state: "detached" });
+      expect(await page.evaluate(FIRST_NAME)).toBe("Export keys");
     });
 
     // What axe-core looks at does not depend on the store behind it.

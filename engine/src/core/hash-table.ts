@@ -1,8 +1,8 @@
 /**
  * One open-addressed table: a part of a Dict (dict.ts), responsible for a range of hashes.
  *
- * Linear probing over parallel arrays: 32-bit hashes, keys, values. A probe reads the hashes only; strings are compared when
- * the whole hash is equal. Growing moves hashes along and never touches a string.
+ * Linear probing over parallel arrays: 32-bit hashes, keys, values. A probe reads the hash and the
+ * place of the key, and not the key itself: strings are compared when the whole hash is equal. Growing moves hashes along and never touches a string.
  *
  * The home of an entry is its hash times an odd factor, modulo 2^32, scaled to the capacity. The factor is another one, and a
  * secret, for every range and every capacity. So entries that come in the order of their hashes, or in the order in which
@@ -10,7 +10,7 @@
  * table after it has grown. A capacity need not be a power of two (it grows by 1.3, which wastes less).
  *
  * Entries never wrap around: arrays are a little longer than the capacity, and a cluster that would run past the end makes
- * the table grow. A hash of 0 marks a free place. Deleting shifts the rest of the cluster back, so there are no tombstones.
+ * the table grow. A free place has the hash 0 and no key. Deleting shifts the rest of the cluster back, so there are no tombstones.
  */
 
 import { factorOf } from "./word-hash.ts";

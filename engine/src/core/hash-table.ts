@@ -1,8 +1,8 @@
 /**
  * One open-addressed table: a part of a Dict (dict.ts), responsible for a range of hashes.
  *
- * Linear probing over parallel arrays: 32-bit hashes, keys, values. A probe reads the hash and the
- * place of the key, and not the key itself: strings are compared when the whole hash is equal. Growing moves hashes along and never touches a string.
+ * Linear probing over parallel arrays: 32-bit hashes, keys, values. A probe reads the hash and the place of the key, and not the
+ * key itself: strings are compared when the whole hash is equal. Growing moves hashes along and never touches a string.
  *
  * The home of an entry is its hash times an odd factor, modulo 2^32, scaled to the capacity. The factor is another one, and a
  * secret, for every range and every capacity. So entries that come in the order of their hashes, or in the order in which
@@ -82,8 +82,8 @@ export class Table<V> {
   }
 
   /**
-   * The place of a key, or -1. That a place is free is asked of its key, not of its hash: both are read at once then, and a large
-   * table has neither in the cache. Where the hash alone decides, the key is read only when the hash has come.
+   * The place of a key, or -1. A free place is told by its missing key rather than by its hash. So the processor reads both arrays at
+   * once: in a large table neither is in the cache, and a branch on the hash would hold the second read back.
    */
   find(key: string, hash: number): number {
     const { hashes, keys } = this;

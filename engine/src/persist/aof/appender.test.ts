@@ -8,23 +8,34 @@ import { Appender } from "./appender.ts";
 
 type Done = (error: NodeJS.ErrnoException | null) => void;
 const syncs: Done[] = [];
+/** What a sync takes that is waited for, and how many there were. */
+let syncMs = 0;
+let waitedFor = 0;
 
 vi.mock("node:fs", async (original) => {
   const fs = await original<typeof import("node:fs")>();
-  return { ...fs, fdatasync: (_descriptor: number, done: Done) => syncs.push(done) };
+  const fdatasyncSync = (): void => {
+    nowMs += syncMs;
+    waitedFor++;
+  };
+  return { ...fs, fdatasyncSync, fdatasync: (_descriptor: number, done: Done) => syncs.push(done) };
 });
 
 let folder: string;
 let nowMs = 0;
 let appender: Appender;
+let values: { appendfsync: string };
 let told: number[];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "cinnabar-appender-"));
   syncs.length = 0;
   nowMs = 10_000;
-  const values = { appendfsync: "everysec", "aof-timestamp-enabled": false, "no-appendfsync-on-rewrite": false };
-  const host = { clock: { monotonic: () => nowMs }, config: { values }, log: () => {}, now: 0, snapshot: null };
+  syncMs = 0;
+  waitedFor = 0;
+  const config = { appendfsync: "everysec", "aof-timestamp-enabled": false, "no-appendfsync-on-rewrite": false };
+  values = config;
+  const host = { clock: { monotonic: () => nowMs }, config: { values: config }, log: () => {}, now: 0, snapshot: null };
   appender = new Appender(host as never);
   told = [];
   appender.onSynced = () => told.push(appender.syncedBytes);
@@ -76,4 +87,43 @@ test("what was synced behind a failed sync counts when everything has been rewri
   appender.rewritten();
   expect(appender.syncedBytes).toBe(written);
   expect(told).toEqual([written]);
+});
+
+/** Which of so many syncs were waited for: "w", or went to the background: "b". */
+function kinds(count: number): string {
+  let kinds = "";
+  for (let i = 0; i < count; i++) {
+    const before = waitedFor;
+    const written = write();
+    kinds += waitedFor > before ? "w" : "b";
+    syncs.shift()?.(null);
+    expect(appender.syncedBytes).toBe(written);
+    expect(appender.holdsReplies).toBe(false);
+  }
+  return kinds;
+}
+
+test("with always, syncs of a quick disk are waited for", () => {
+  values.appendfsync = "always";
+  appender.use(file("1"));
+  syncMs = 0.2;
+  expect(kinds(20)).toBe("w".repeat(20));
+});
+
+test("with always, syncs of a slow disk go to the background, and are tried again ever more rarely", () => {
+  values.appendfsync = "always";
+  appender.use(file("1"));
+  syncMs = 5;
+  expect(kinds(5)).toBe("wbbbb");
+  expect(kinds(9)).toBe("wbbbbbbbb");
+  expect(kinds(17)).toBe(`w${"b".repeat(16)}`);
+  for (let more = 32; more <= 4096; more *= 2) expect(kinds(more + 1)).toBe(`w${"b".repeat(more)}`);
+  expect(kinds(4097)).toBe(`w${"b".repeat(4096)}`);
+  // It has become a quick one; a single slow sync later sends few away.
+  syncMs = 0.1;
+  expect(kinds(3)).toBe("www");
+  syncMs = 5;
+  expect(kinds(1)).toBe("w");
+  syncMs = 0.1;
+  expect(kinds(6)).toBe("bbbbww");
 });

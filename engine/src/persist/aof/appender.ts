@@ -2,9 +2,13 @@
  * The end of the append-only file: effects are encoded into a buffer, written when the turn of the event loop is over and
  * before any reply leaves (net/flusher.ts), and brought to disk as appendfsync says.
  *
- * - **always**: replies wait for a sync in the background, and commands go on meanwhile. What they do gathers, and is written
- *   and synced together when that sync is over. So disk and processor need not wait for each other, and the slower the disk,
- *   the more clients share a sync.
+ * - **always**: replies wait for a sync. On a quick disk that happens at once, at the end of the turn, for everybody who was
+ *   heard in it: to hand a sync to another thread and to hear of its end would take longer than the sync. On a slow disk it
+ *   happens in the background, and commands go on meanwhile. What they do gathers, and is written and synced together when that
+ *   sync is over. So disk and processor need not wait for each other, and the slower the disk, the more clients share a sync.
+ *   Which of the two it is, is found by trying: a sync at the end of a turn that was slow sends the next ones to the background,
+ *   4 at first, twice as many each time, at most 4 096. (What a sync in the background takes says little: its end is heard late
+ *   when there is much to do.)
  * - **everysec**: a sync in the background once a second, one at a time. A write while it runs could block in the kernel
  *   until it ends, so it is put off, but not for longer than a second: no more than that may be lost (Redis waits two).
  * - **no**: written; the system syncs when it likes.
@@ -40,6 +44,11 @@ import type { PersistHost } from "../host.ts";
 const MOST_GATHERED = 16 * 1024 * 1024;
 const SYNC_EVERY_MS = 1000;
 const LONGEST_DELAY_MS = 900;
+/** A disk whose syncs take no longer is a quick one. */
+const QUICK_SYNC_MS = 0.3;
+/** So many syncs go to the background after one that was slow, and after each further one twice as many. */
+const FEWEST_IN_BACKGROUND = 4;
+const MOST_IN_BACKGROUND = 4096;
 
 export type FsyncPolicy = "always" | "everysec" | "no";
 
@@ -57,6 +66,8 @@ export class Appender {
   #handsOver = false;
   /** DEBUG AOF-FLUSH-SLEEP: everything stands still for so long before a write. */
   delayMs = 0;
+  /** What a sync at the end of a turn may take before the next ones go to the background. */
+  quickSyncMs = QUICK_SYNC_MS;
   /** Set while replies must wait for a sync; kept as a field because every in-process call looks at it. */
   holdsReplies = false;
   /** Called when the policy is always and a write has failed: what was answered to others cannot be kept any more. */
@@ -97,6 +108,9 @@ export class Appender {
   #groupWaiters: Waiter[] = [];
   /** A sync is under way that replies wait for. */
   #inGroup = false;
+  /** How many syncs go to the background before one is waited for again, and how many will if that is slow. */
+  #toBackground = 0;
+  #patience = FEWEST_IN_BACKGROUND;
   readonly #flush = () => {
     this.#scheduled = false;
     this.poke();
@@ -305,6 +319,12 @@ export class Appender {
       this.#settle(null);
       return;
     }
+    if (this.#toBackground === 0) {
+      const started = this.#host.clock.monotonic();
+      if (this.flush()) this.#judge(this.#host.clock.monotonic() - started);
+      return;
+    }
+    this.#toBackground--;
     this.#groupWaiters = this.#waiters;
     this.#waiters = [];
     this.#syncing = true;
@@ -410,6 +430,16 @@ export class Appender {
     if (this.onFatal === null) return;
     this.#host.log("warning", "Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...");
     this.onFatal(reason);
+  }
+
+  /** Decides by what a sync took where the next ones go. */
+  #judge(ms: number): void {
+    if (ms <= this.quickSyncMs) {
+      this.#patience = FEWEST_IN_BACKGROUND;
+      return;
+    }
+    this.#toBackground = this.#patience;
+    this.#patience = Math.min(this.#patience * 2, MOST_IN_BACKGROUND);
   }
 
   #syncNow(): boolean {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ReplyError } from "../core/errors.ts";
 import { LONGEST_WORD } from "../core/longest-string.ts";
 import { RequestParser } from "./parser.ts";
+import { splitWords } from "./split-words.ts";
 
 const LIMIT = 512 * 1024 * 1024;
 
@@ -255,5 +256,33 @@ describe("large requests", () => {
   it("reads a command of a million words", () => {
     const [words] = parse([`*1000000\r\n${"$1\r\nw\r\n".repeat(1_000_000)}`]);
     expect(words).toHaveLength(1_000_000);
+  });
+});
+
+describe("a line of words", () => {
+  it("means what a person's line means, short or long, plain or not", () => {
+    const alphabet = ["a", "B", "7", "\xe9", "\x7f", "\\", " ", " ", " ", "\t", "\v", "\0", "\r", '"', "'"];
+    let state = 7;
+    const below = (n: number): number => {
+      state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+      return Math.floor((state / 4294967296) * n);
+    };
+    let plain = 0;
+    for (let round = 0; round < 20_000; round++) {
+      // Half of them without what makes a line a special one.
+      const letters = round % 2 === 0 ? 9 : alphabet.length;
+      const length = below(10) === 0 ? 200 + below(120) : below(12);
+      const line = Array.from({ length }, () => alphabet[below(letters)]).join("");
+      const end = below(2) === 0 ? "\r\n" : "\n";
+      const words = splitWords(end === "\n" ? line.replace(/\r$/, "") : line);
+      if (words === undefined) expect(parse([line + end])).toEqual([error("unbalanced quotes in request")]);
+      else {
+        plain++;
+        expect(parse([`${line}${end}*1\r\n$4\r\nPING\r\n`])).toEqual(
+          words.length === 0 ? [["PING"]] : [words, ["PING"]],
+        );
+      }
+    }
+    expect(plain).toBeGreaterThan(10_000);
   });
 });

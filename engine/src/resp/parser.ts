@@ -21,9 +21,14 @@ const LF = 10;
 const STAR = 0x2a;
 const DOLLAR = 0x24;
 const MINUS = 0x2d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const APOSTROPHE = 0x27;
 
 /** An inline command, and each line that announces a count or a length. */
 const MAX_LINE = 64 * 1024;
+/** Inline commands of up to so many bytes are usual. */
+const USUAL_LINE = 256;
 const MAX_WORDS = 2147483647;
 /** From this length on a word is gathered in a buffer of its own. */
 const LARGE = 32 * 1024;
@@ -349,6 +354,8 @@ export class RequestParser {
 
   /** One line of words; null when it was empty. */
   #inline(): string[] | undefined | ReplyError | null {
+    const plain = this.#plainLine();
+    if (plain !== null) return plain.length === 0 ? null : plain;
     const newline = this.#buffer.indexOf(LF, this.#at);
     if (newline < 0) return this.#lineTooLong() ? this.#fail("too big inline request") : undefined;
     const end = newline > this.#at && this.#buffer[newline - 1] === CR ? newline - 1 : newline;
@@ -357,6 +364,25 @@ export class RequestParser {
     const words = splitWords(text);
     if (words === undefined) return this.#fail("unbalanced quotes in request");
     return words.length === 0 ? null : words;
+  }
+
+  /** The words of a short line that is there, with single spaces or several and without quotes. Null for any other, with nothing taken. */
+  #plainLine(): string[] | null {
+    const buffer = this.#buffer;
+    const most = Math.min(buffer.length, this.#at + USUAL_LINE);
+    const words: string[] = [];
+    for (let i = this.#at, start = i; i < most; i++) {
+      const byte = buffer[i]!;
+      if (byte > SPACE && byte !== QUOTE && byte !== APOSTROPHE) continue;
+      const isEnd = byte === LF || (byte === CR && buffer[i + 1] === LF);
+      if (byte !== SPACE && !isEnd) return null;
+      if (i > start) words.push(cachedWord(buffer, start, i));
+      start = i + 1;
+      if (!isEnd) continue;
+      this.#at = byte === LF ? start : start + 1;
+      return words;
+    }
+    return null;
   }
 
   #fail(what: string): ReplyError {

@@ -38,8 +38,8 @@ async function playScene(
   await Promise.all(players.map((player) => player.begin(scene)));
   for (const line of scene.lines) {
     const [real, ours] = await Promise.all([players[0].play(line), players[1].play(line)]);
-    // A line that waits for nothing shows nothing: it does not pass.
-    const equal = same(real, ours, line.rule) && real.tag !== "nothing owed";
+    // A line that waits for nothing, or for what does not come, shows nothing: it does not pass.
+    const equal = same(real, ours, line.rule) && real.tag !== "nothing owed" && real.tag !== "timeout";
     onLine({ scene, line, real, ours, equal });
     if (!equal) {
       await Promise.all(players.map((player) => player.abandon()));

@@ -1,8 +1,8 @@
 /** The browser, and the build of the page, for tests and for screenshots. */
-import { existsSync } from "node:fs";
+import { existsSync, readlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserContext, chromium } from "playwright-core";
 
 export type { Browser, BrowserContext, Page, Request } from "playwright-core";
 
@@ -15,9 +15,25 @@ const PROGRAM = ["chromium", "chromium-browser", "google-chrome"]
 
 export const hasBrowser = PROGRAM !== undefined;
 
+const ARGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
+
 export function launch(env?: Record<string, string>): Promise<Browser> {
-  const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
-  return chromium.launch({ executablePath: PROGRAM!, args, ...(env && { env }) });
+  return chromium.launch({ executablePath: PROGRAM!, args: ARGS, ...(env && { env }) });
+}
+
+/** A browser that keeps what it has in a folder, as somebody's own does. `kill` ends its process without a warning. */
+export async function launchFrom(
+  profile: string,
+): Promise<{ readonly context: BrowserContext; readonly kill: () => Promise<void> }> {
+  const context = await chromium.launchPersistentContext(profile, { executablePath: PROGRAM!, args: ARGS });
+  const gone = new Promise<void>((resolve) => context.once("close", () => resolve()));
+  const kill = (): Promise<void> => {
+    // Chromium's lock on the folder is a link to "<host>-<pid>".
+    const pid = Number(readlinkSync(join(profile, "SingletonLock")).split("-").at(-1));
+    process.kill(pid, "SIGKILL");
+    return gone;
+  };
+  return { context, kill };
 }
 
 /** Builds the page as it is published: tests have another NODE_ENV, which would build React's form for developers. */

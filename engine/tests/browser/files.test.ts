@@ -5,13 +5,22 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Browser, type BrowserContext, hasBrowser, launch, type Page } from "../../../console/tests/chromium.ts";
+import {
+  type Browser,
+  type BrowserContext,
+  hasBrowser,
+  launch,
+  launchFrom,
+  type Page,
+} from "../../../console/tests/chromium.ts";
 import { redisMissing, startRedis } from "../conformance/redis-server.ts";
 import { openWire } from "../conformance/target.ts";
 import { bundle } from "./target.ts";
 
 /** Rounds of tabs that are closed while they write. */
 const ROUNDS = process.env.FULL === undefined ? 8 : 100;
+/** Rounds of browsers whose process is killed while a tab writes. */
+const KILLS = process.env.FULL === undefined ? 2 : 50;
 
 /** As many acknowledged writes may be unheard: Playwright would fall behind a tab that never waits, and hear nothing else. */
 const UNHEARD = 50;
@@ -133,30 +142,63 @@ describe.skipIf(!hasBrowser)("a store that a browser keeps", () => {
       )
       .toBe("open");
 
+  /** Writes numbers in a tab that is gone after each round, and looks at what is there in the next. */
+  function numbers(): { round: (context: BrowserContext, rewrite: boolean) => Promise<Page>; readonly last: number } {
+    let last = 0;
+    const heard = (n: number): void => {
+      last = n;
+    };
+    return {
+      get last() {
+        return last;
+      },
+      async round(context, rewrite) {
+        const page = await tab(context, heard);
+        await openAgain(page, ALWAYS);
+        const kept = Number((await call(page, "GET", "last")) ?? 0);
+        expect(kept).toBeGreaterThanOrEqual(last);
+        const all = (await call(page, "LRANGE", "all", 0, -1)) as string[];
+        expect(all).toEqual(Array.from({ length: all.length }, (_, at) => String(at + 1)));
+        expect(all.length).toBeGreaterThanOrEqual(last);
+        if (rewrite) await call(page, "BGREWRITEAOF");
+        const from = all.length + 1;
+        void tell(page, "hammer", { from }).catch(() => {});
+        await expect.poll(() => last).toBeGreaterThan(from);
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 150));
+        return page;
+      },
+    };
+  }
+
   test(`has what it acknowledged, after ${ROUNDS} tabs that were closed while they wrote`, {
     timeout: 300_000,
   }, async () => {
     const context = await browser.newContext();
-    let last = 0;
+    const written = numbers();
     for (let round = 0; round < ROUNDS; round++) {
-      const page = await tab(context, (n) => {
-        last = n;
-      });
-      await openAgain(page, ALWAYS);
-      const kept = Number((await call(page, "GET", "last")) ?? 0);
-      expect(kept).toBeGreaterThanOrEqual(last);
-      const all = (await call(page, "LRANGE", "all", 0, -1)) as string[];
-      expect(all).toEqual(Array.from({ length: all.length }, (_, at) => String(at + 1)));
-      expect(all.length).toBeGreaterThanOrEqual(last);
-      if (round % 4 === 3) await call(page, "BGREWRITEAOF");
-      const from = all.length + 1;
-      void tell(page, "hammer", { from }).catch(() => {});
-      await expect.poll(() => last).toBeGreaterThan(from);
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 150));
+      const page = await written.round(context, round % 4 === 3);
       await page.close();
     }
-    expect(last).toBeGreaterThan(ROUNDS);
+    expect(written.last).toBeGreaterThan(ROUNDS);
     await context.close();
+  });
+
+  test(`has what it acknowledged, after ${KILLS} browsers that were killed while a tab wrote`, {
+    timeout: 600_000,
+  }, async () => {
+    const profile = mkdtempSync(join(tmpdir(), "cinnabar-profile-"));
+    const written = numbers();
+    for (let round = 0; round < KILLS; round++) {
+      const { context, kill } = await launchFrom(profile);
+      await written.round(context, round % 4 === 3);
+      await kill();
+    }
+    const { context } = await launchFrom(profile);
+    const page = await written.round(context, false);
+    expect(written.last).toBeGreaterThan(KILLS);
+    await page.close();
+    await context.close();
+    rmSync(profile, { recursive: true, force: true });
   });
 
   test("is one tab's at a time, and says so; in memory every tab has its own", async () => {

@@ -12,7 +12,7 @@ import type { ReplyError } from "../core/errors.ts";
 import { LONGEST_WORD } from "../core/longest-string.ts";
 import { protocolError } from "../core/rare-errors.ts";
 import { Buffer } from "../platform/bytes.ts";
-import { wordOf } from "./short-word.ts";
+import { wordOf } from "../platform/short-word.ts";
 import { splitWords } from "./split-words.ts";
 import { cachedKey, cachedWord } from "./word-cache.ts";
 

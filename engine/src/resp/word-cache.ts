@@ -15,7 +15,7 @@
 
 import { hashBytes, rememberHash, whenSeeded } from "../core/word-hash.ts";
 import type { Buffer } from "../platform/bytes.ts";
-import { wordOf } from "./short-word.ts";
+import { wordOf } from "../platform/short-word.ts";
 
 const SLOTS = 4096;
 const SLOT_SHIFT = 20;

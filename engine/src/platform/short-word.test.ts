@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Buffer } from "../platform/bytes.ts";
+import { Buffer } from "./bytes.ts";
 import { wordOf } from "./short-word.ts";
 
 test("words of every length have the bytes that they are made of, at any place", () => {

@@ -2,7 +2,7 @@
  * Short words from bytes. `latin1Slice` is a call out of JavaScript, 37 to 45 ns whatever the length; `fromCharCode` with a list of
  * arguments stays inside: 14 ns for three bytes, 28 for twenty-four, and no gain beyond 32.
  */
-import type { Buffer } from "../platform/bytes.ts";
+import type { Buffer } from "./bytes.ts";
 
 /** The bytes from start to end as a string of its own. */
 export function wordOf(bytes: Buffer, start: number, end: number): string {

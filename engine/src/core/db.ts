@@ -123,10 +123,13 @@ export class Db {
   #owned: WeakSet<object> | null = null;
 
   /**
-   * Where keys were found lately whose hash was not at hand: scripts look for the same few keys all the time. Each place is
-   * looked at again before it is believed, so nothing that moves keys has to know of this.
+   * Where keys were found lately whose hash was not at hand: scripts look for the same few keys all the time. A place is
+   * believed while its table has moved nothing, so nothing that moves keys has to know of this.
    */
+  readonly #recentKeys: string[] = new Array(RECENT).fill("");
   readonly #recentTables: (Table<Value> | undefined)[] = new Array(RECENT).fill(undefined);
+  /** What a table's `moves` were. */
+  readonly #recentMoves = new Float64Array(RECENT);
   readonly #recentPlaces = new Uint32Array(RECENT);
 
   // Where the last look-up ended.
@@ -193,13 +196,17 @@ export class Db {
     this.#locate(key, hashWord(key));
     if (this.#place < 0) return;
     const slot = recentSlot(key);
+    // Not the caller's own string, which may share memory with a larger one.
+    this.#recentKeys[slot] = this.#table.keyAt(this.#place)!;
     this.#recentTables[slot] = this.#table;
+    this.#recentMoves[slot] = this.#table.moves;
     this.#recentPlaces[slot] = this.#place;
   }
 
   /** The tables are others now; holding on to the old ones would keep everything in them alive. */
   #forgetPlaces(): void {
     this.#recentTables.fill(undefined);
+    this.#recentKeys.fill("");
     this.#locate("", hashWord(""));
   }
 
@@ -207,12 +214,9 @@ export class Db {
   #isRecent(key: string): boolean {
     const slot = recentSlot(key);
     const table = this.#recentTables[slot];
-    if (table === undefined) return false;
+    if (table === undefined || table.moves !== this.#recentMoves[slot] || key !== this.#recentKeys[slot]) return false;
     const place = this.#recentPlaces[slot]!;
-    if (table.keys[place] !== key) return false;
-    const hash = table.hashes[place]!;
-    if (this.keyspace.tableOf(hash) !== table) return false;
-    this.#hash = hash;
+    this.#hash = table.hashes[place]!;
     this.#table = table;
     this.#place = place;
     return true;

@@ -19,11 +19,10 @@
  * further, with words that agree in more bits than the directory has room for, takes about n × 2^b words tried for n that
  * agree in b bits: hashes are keyed (word-hash.ts), so nobody can compute them.
  */
-import { SMALLEST, Table, type ValueKind } from "./hash-table.ts";
+import { SMALLEST, SPLIT_AT, Table, type TableOptions, type ValueKind } from "./hash-table.ts";
 import { hashWord } from "./word-hash.ts";
 
-/** A table with so many entries is split; two halves with together so many are merged. */
-const SPLIT_AT = 4096;
+/** Two halves with together so many entries are merged. */
 const MERGE_AT = 2048;
 /** Tables are not split further: their range would have too few hashes to be told apart by multiplication. */
 const DEEPEST = 24;
@@ -34,9 +33,10 @@ const FEW_EACH = 8;
 const HASHES = 4294967296;
 /** No more room is made in advance: who says how much is coming may be wrong. */
 const MOST_RESERVED = 1_000_000;
-/** How full tables that are made in advance will be, and how much more than their share some of them may get. */
-const RESERVED_SHARE = 0.75;
-const UNEVEN = 1.3;
+/** How full tables that are made in advance will be in the mean, of what makes them split: some of them get more than their share. */
+const RESERVED_SHARE = 0.97;
+/** The places of a single table that is made in advance, for each of its entries. */
+const ROOM = 1.3;
 /** Places that a page of a scan may look at in vain. */
 const MOST_LOOKED = 16_384;
 /** Draws of a random key after which the bounds are looked at again. */
@@ -47,29 +47,31 @@ export interface DictOptions {
   readonly values?: ValueKind;
   /** Keep a 32-bit number beside each entry. */
   readonly stamps?: boolean;
+  /** Keep all words as strings, for somebody who shares them: short ones are bytes otherwise, made to strings when they are read. */
+  readonly strings?: boolean;
 }
 
-/** Words to values. Keys must be flat strings that share memory with nothing large (`own` in types/packed.ts). */
+/** Words to values. Keys must be flat strings that share memory with nothing large (`own` in types/packed.ts): long ones are kept. */
 export class Dict<V = undefined> {
   /** Its length is a power of two. */
   #directory!: Table<V>[];
   /** What the upper bits of a hash are shifted by after a first shift by one: `>>>` cannot shift by 32. */
   #shift = 31;
-  readonly #values: ValueKind;
-  readonly #stamps: boolean;
+  readonly #options: TableOptions;
   #size = 0;
   #tableBytes = 0;
   /** At least the most places that any table has for each of its places in the directory; for randomKey. */
   #densest = 0;
+  #drawn = 0;
 
   constructor(options: DictOptions = {}) {
-    this.#values = options.values ?? "any";
-    this.#stamps = options.stamps ?? false;
+    const { values = "any", stamps = false, strings = false } = options;
+    this.#options = { values, stamps, strings };
     this.#begin();
   }
 
   #begin(): void {
-    const table = new Table<V>(0, 0, this.#values, this.#stamps);
+    const table = new Table<V>(0, 0, this.#options);
     this.#directory = [table];
     this.#shift = 31;
     this.#size = 0;
@@ -81,7 +83,7 @@ export class Dict<V = undefined> {
     return this.#size;
   }
 
-  /** What the tables take, without the strings and values in them. */
+  /** What the tables take, without the values in them. */
   get sizeBytes(): number {
     return this.#tableBytes + (this.#directory.length - 1) * 8;
   }
@@ -141,10 +143,10 @@ export class Dict<V = undefined> {
   addNew(key: string, hash: number, value: V | undefined): number {
     let table = this.tableOf(hash);
     if (table.used >= SPLIT_AT) table = this.#split(table, hash);
-    const { length } = table.hashes;
+    const { sizeBytes } = table;
     const place = table.add(key, hash, value);
     this.#size++;
-    if (table.hashes.length !== length) this.#resized(table, length);
+    if (table.sizeBytes !== sizeBytes) this.#resized(table, sizeBytes);
     return place;
   }
 
@@ -159,11 +161,12 @@ export class Dict<V = undefined> {
 
   /** Deletes the entry at a place in one of this dict's tables. */
   deleteAt(table: Table<V>, place: number): void {
+    const { sizeBytes } = table;
     const { length } = table.hashes;
     table.removeAt(place);
     this.#size--;
-    if (table.hashes.length !== length) this.#resized(table, length);
-    else if (table.used > 0) return;
+    if (table.sizeBytes !== sizeBytes) this.#resized(table, sizeBytes);
+    if (table.hashes.length === length && table.used > 0) return;
     if (table.depth > 0) this.#merge(table);
   }
 
@@ -178,13 +181,13 @@ export class Dict<V = undefined> {
     let depth = 0;
     while (expected / 2 ** depth > SPLIT_AT * RESERVED_SHARE) depth++;
     const length = 2 ** depth;
-    const capacity = Math.max(SMALLEST, Math.ceil((expected / length) * UNEVEN));
+    const capacity = depth === 0 ? Math.max(SMALLEST, Math.ceil(expected * ROOM)) : undefined;
     this.#directory = new Array(length);
     this.#shift = 31 - depth;
     this.#tableBytes = 0;
     this.#densest = 0;
     for (let i = 0; i < length; i++) {
-      this.#admit(new Table<V>(i * (HASHES / length), depth, this.#values, this.#stamps, capacity));
+      this.#admit(new Table<V>(i * (HASHES / length), depth, this.#options, capacity));
     }
   }
 
@@ -206,7 +209,7 @@ export class Dict<V = undefined> {
   }
 
   #copy(copyTable: (table: Table<V>) => Table<V>): Dict<V> {
-    const copy = new Dict<V>({ values: this.#values, stamps: this.#stamps });
+    const copy = new Dict<V>(this.#options);
     copy.#directory = new Array(this.#directory.length);
     copy.#shift = this.#shift;
     copy.#size = this.#size;
@@ -274,13 +277,13 @@ export class Dict<V = undefined> {
     this.#measureAll();
   }
 
-  #resized(table: Table<V>, lengthBefore: number): void {
-    this.#tableBytes += (table.hashes.length - lengthBefore) * table.placeBytes;
+  #resized(table: Table<V>, bytesBefore: number): void {
+    this.#tableBytes += table.sizeBytes - bytesBefore;
     this.#measure(table);
   }
 
   #measure(table: Table<V>): void {
-    this.#densest = Math.max(this.#densest, table.keys.length / this.#placesOf(table));
+    this.#densest = Math.max(this.#densest, table.hashes.length / this.#placesOf(table));
   }
 
   #measureAll(): void {
@@ -297,18 +300,18 @@ export class Dict<V = undefined> {
   }
 
   *keys(): Generator<string> {
-    for (const { keys } of this.#tables()) {
-      for (let i = 0; i < keys.length; i++) {
-        const key = keys[i];
+    for (const { words } of this.#tables()) {
+      for (let i = 0; i < words.places; i++) {
+        const key = words.at(i);
         if (key !== undefined) yield key;
       }
     }
   }
 
   *entries(): Generator<[string, V]> {
-    for (const { keys, values } of this.#tables()) {
-      for (let i = 0; i < keys.length; i++) {
-        const key = keys[i];
+    for (const { words, values } of this.#tables()) {
+      for (let i = 0; i < words.places; i++) {
+        const key = words.at(i);
         if (key !== undefined) yield [key, values![i]!];
       }
     }
@@ -317,9 +320,9 @@ export class Dict<V = undefined> {
   /** Calls back for every entry; the dict must not change meanwhile. Faster than the generators. */
   forEach(visit: (key: string, value: V, place: number, table: Table<V>) => void): void {
     for (const table of this.#tables()) {
-      const { keys, values } = table;
-      for (let i = 0; i < keys.length; i++) {
-        const key = keys[i];
+      const { words, values } = table;
+      for (let i = 0; i < words.places; i++) {
+        const key = words.at(i);
         if (key !== undefined) visit(key, (values === null ? undefined : values[i]) as V, i, table);
       }
     }
@@ -357,12 +360,29 @@ export class Dict<V = undefined> {
    * much more rarely; what is drawn beyond the last place, or is free, is drawn again.
    */
   drawKey(random: () => number): string {
+    return this.#draw(random).keyAt(this.#drawn)!;
+  }
+
+  /** Takes out a key that is chosen evenly. */
+  takeKey(random: () => number): string {
+    const table = this.#draw(random);
+    const key = table.keyAt(this.#drawn)!;
+    this.deleteAt(table, this.#drawn);
+    return key;
+  }
+
+  /** The table of a place that is chosen evenly among those that are used, and the place in `#drawn`. */
+  #draw(random: () => number): Table<V> {
     if (this.#size === 0) throw new RangeError("there is no key to draw");
     const directory = this.#directory;
     for (let tries = 1; ; tries++) {
       const table = directory[Math.floor(random() * directory.length)]!;
-      const key = table.keys[Math.floor(random() * this.#densest * this.#placesOf(table))];
-      if (key !== undefined) return key;
+      const { hashes } = table;
+      const place = Math.floor(random() * this.#densest * this.#placesOf(table));
+      if (place < hashes.length && hashes[place] !== 0) {
+        this.#drawn = place;
+        return table;
+      }
       // The densest table may be gone.
       if (tries % MANY_TRIES === 0) this.#measureAll();
     }
@@ -379,11 +399,11 @@ export class Dict<V = undefined> {
     for (let tries = 0; left > 0 && tries < count * 10; tries++) {
       const table = this.#directory[Math.floor(random() * this.#directory.length)]!;
       if (table.used === 0) continue;
-      const { keys, values } = table;
-      let i = Math.floor(random() * keys.length);
+      const { words, values } = table;
+      let i = Math.floor(random() * words.places);
       for (let steps = 0; left > 0 && steps < 20; steps++, i++) {
-        if (i === keys.length) i = 0;
-        const key = keys[i];
+        if (i === words.places) i = 0;
+        const key = words.at(i);
         if (key === undefined) continue;
         visit(key, (values === null ? undefined : values[i]) as V, i, table);
         left--;

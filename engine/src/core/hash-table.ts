@@ -1,8 +1,8 @@
 /**
  * One open-addressed table: a part of a Dict (dict.ts), responsible for a range of hashes.
  *
- * Linear probing over parallel arrays: 32-bit hashes, keys, values. A probe reads the hash and the place of the key, and not the
- * key itself: strings are compared when the whole hash is equal. Growing moves hashes along and never touches a string.
+ * Linear probing over parallel arrays: 32-bit hashes, words (word-column.ts), values. A probe reads the hash and how long the word is,
+ * and not the word itself: words are compared when the whole hash is equal. Growing moves hashes along and hashes no word.
  *
  * The home of an entry is its hash times an odd factor, modulo 2^32, scaled to the capacity. The factor is another one, and a
  * secret, for every range and every capacity. So entries that come in the order of their hashes, or in the order in which
@@ -13,11 +13,25 @@
  * the table grow. A free place has the hash 0 and no key. Deleting shifts the rest of the cluster back, so there are no tombstones.
  */
 
+import { chooseBlocks, guessBlocks, noLengths, WordColumn } from "./word-column.ts";
 import { factorOf } from "./word-hash.ts";
 
+/** A table with so many entries is split, if its hashes are far enough apart. */
+export const SPLIT_AT = 4096;
 const MAX_LOAD = 0.85;
+/**
+ * The capacity of every table that was split: it has room for all that come until it is split again. Half of that is free after a
+ * split; but no entry is moved twice on the way, and memory that one table of a large dict gives back fits the next.
+ */
+const FULL = Math.ceil(SPLIT_AT / MAX_LOAD) + 1;
 const GROWTH = 1.3;
 const MIN_LOAD = 0.15;
+/**
+ * An entry that comes to lie so far from its home has the table laid out by another factor: its words may be chosen by somebody who has
+ * seen how they lie. Not again before a number of entries has come, since words with one hash stay side by side by any factor.
+ */
+const FAR = 256;
+const ENTRIES_BETWEEN = 256;
 /** How full a table is that was made for what it holds. */
 const MADE_LOAD = 0.7;
 export const SMALLEST = 8;
@@ -34,42 +48,66 @@ function makeValues<V>(kind: ValueKind, length: number): (V | undefined)[] | nul
 }
 
 /** The arrays of a table. */
-type Parts<V> = Pick<Table<V>, "hashes" | "keys" | "values" | "stamps">;
+type Parts<V> = Pick<Table<V>, "hashes" | "words" | "values" | "stamps">;
+
+export interface TableOptions {
+  readonly values: ValueKind;
+  readonly stamps: boolean;
+  /** Keep words as strings, for somebody who shares them. */
+  readonly strings: boolean;
+}
+
+/** More than a capacity. */
+const SALTED = 2 ** 20;
+
+/** The table's own objects. */
+const OBJECT_BYTES = 400;
+
+/** The number of words in the wrong form at which a table looks, for the first time, whether it should have other slots. */
+const FIRST_LOOK = 8;
 
 /** `values` and `stamps` exist only in tables that were made with them. */
 export class Table<V> {
   hashes: Uint32Array;
-  keys: (string | undefined)[];
+  words: WordColumn;
   values: (V | undefined)[] | null;
   /** A number beside every entry; the keyspace keeps access times in it. */
   stamps: Uint32Array | null;
   capacity: number;
   used = 0;
+  /** Counts what takes entries out, or to other places. */
+  moves = 0;
   /** The arrays are a frozen table's as well: they are copied before they change. */
   shared = false;
   /** The hashes of this table agree in so many of their upper bits, with those of `base`. */
   readonly depth: number;
   readonly base: number;
   #factor: number;
+  /** Tells one factor for a capacity from the next. */
+  #salt = 0;
+  /** So many entries must be there before an entry that is far from its home means something. */
+  #spreadAt = 0;
   /** How many table places one unit of the product is worth. */
   #scale: number;
 
-  readonly #kind: ValueKind;
+  readonly #options: TableOptions;
+  #arrayBytes = 0;
   /** How many places there are beyond the capacity. */
   #slack = SLACK;
 
-  constructor(base: number, depth: number, kind: ValueKind, withStamps: boolean, capacity = SMALLEST) {
+  constructor(base: number, depth: number, options: TableOptions, capacity = depth > 0 ? FULL : SMALLEST) {
     this.base = base;
     this.depth = depth;
-    this.#kind = kind;
+    this.#options = options;
     this.capacity = capacity;
     this.#factor = factorOf(base, depth, capacity);
     this.#scale = capacity / HASHES;
     const length = capacity + SLACK;
     this.hashes = new Uint32Array(length);
-    this.keys = new Array(length).fill(undefined);
-    this.values = makeValues(kind, length);
-    this.stamps = withStamps ? new Uint32Array(length) : null;
+    this.words = new WordColumn(length, 0);
+    this.values = makeValues(options.values, length);
+    this.stamps = options.stamps ? new Uint32Array(length) : null;
+    this.#measureArrays();
   }
 
   /** How many hashes this table is responsible for. */
@@ -82,14 +120,31 @@ export class Table<V> {
   }
 
   /**
-   * The place of a key, or -1. A free place is told by its missing key rather than by its hash. So the processor reads both arrays at
-   * once: in a large table neither is in the cache, and a branch on the hash would hold the second read back.
+   * The place of a key, or -1. A free place is told by its mark rather than by its hash. So the processor reads both at once: in a
+   * large table neither is in the cache, and a branch on the hash would hold the second read back.
    */
   find(key: string, hash: number): number {
-    const { hashes, keys } = this;
+    const { hashes, words } = this;
+    const { length } = key;
+    const width = words.blocks * 4;
+    if (length >= width) return this.#findString(key, hash);
+    const { bytes } = words;
+    let i = this.home(hash);
+    for (let end = (i + 1) * width - 1; ; i++, end += width) {
+      const mark = bytes[end];
+      if (mark === 0) return -1;
+      if (hashes[i] === hash && mark === length + 1 && words.holds(i, key)) return i;
+    }
+  }
+
+  #findString(key: string, hash: number): number {
+    const { hashes } = this;
+    const { strings, blocks } = this.words;
+    if (strings === null) return -1;
     for (let i = this.home(hash); ; i++) {
-      const found = keys[i];
-      if (found === undefined) return -1;
+      const found = strings[i];
+      // A word in a slot is no string, and not what is looked for.
+      if (found === undefined && (blocks === 0 || i >= hashes.length || hashes[i] === 0)) return -1;
       if (hashes[i] === hash && found === key) return i;
     }
   }
@@ -97,42 +152,70 @@ export class Table<V> {
   /** Puts a key that is not there yet; returns its place. */
   add(key: string, hash: number, value: V | undefined): number {
     if (this.used >= this.capacity * MAX_LOAD) this.#resize(Math.ceil(this.capacity * GROWTH));
+    else if (!this.words.fits(key.length)) this.#lookAtWords(key);
     if (this.shared) this.#unshare();
     for (;;) {
       const hashes = this.hashes;
-      let i = this.home(hash);
+      const home = this.home(hash);
+      let i = home;
       while (i < hashes.length && hashes[i] !== 0) i++;
-      if (i < hashes.length) {
+      if (i - home > FAR && this.used >= this.#spreadAt) {
+        this.#salt++;
+        this.#spreadAt = this.used + ENTRIES_BETWEEN;
+        this.#resize(this.capacity);
+      } else if (i < hashes.length) {
         hashes[i] = hash;
-        this.keys[i] = key;
+        this.words.put(i, key);
         if (this.values !== null) this.values[i] = value;
         this.used++;
         return i;
+      } else {
+        // A crowd at the end is thinned by growing, unless the table is empty enough already: then it shares one hash.
+        const crowded = this.used > this.capacity * MIN_LOAD * 2;
+        if (!crowded) this.#slack *= 2;
+        this.#resize(crowded ? Math.ceil(this.capacity * GROWTH) : this.capacity);
       }
-      // A crowd at the end is thinned by growing, unless the table is empty enough already: then it shares one hash.
-      const crowded = this.used > this.capacity * MIN_LOAD * 2;
-      if (!crowded) this.#slack *= 2;
-      this.#resize(crowded ? Math.ceil(this.capacity * GROWTH) : this.capacity);
     }
+  }
+
+  /** A key is about to be added as a string. Slots are made by the first key of a table, and by all when many do not fit. */
+  #lookAtWords(key: string): void {
+    if (this.#options.strings) return;
+    const { strays } = this.words;
+    if (this.used === 0) {
+      const blocks = guessBlocks(key.length);
+      if (blocks !== this.words.blocks) this.words = new WordColumn(this.hashes.length, blocks);
+    } else if (strays >= FIRST_LOOK && (strays & (strays - 1)) === 0 && strays * 4 > this.used) {
+      if (this.#blocksFor([this], this.hashes.length) !== this.words.blocks) this.#resize(this.capacity);
+    }
+  }
+
+  /** The word at a place; undefined where there is none. */
+  keyAt(place: number): string | undefined {
+    return this.words.at(place);
   }
 
   /** Takes the entry at a place out and closes the gap behind it. */
   removeAt(place: number): void {
     if (this.shared) this.#unshare();
-    const { hashes, keys, values, stamps } = this;
+    const { hashes, words, values, stamps } = this;
+    this.moves++;
+    words.drop(place);
     let gap = place;
     for (let i = place + 1; i < hashes.length && hashes[i] !== 0; i++) {
       if (this.home(hashes[i]!) > gap) continue;
       hashes[gap] = hashes[i]!;
-      keys[gap] = keys[i];
+      words.move(i, gap);
       if (values !== null) values[gap] = values[i];
       if (stamps !== null) stamps[gap] = stamps[i]!;
       gap = i;
     }
     hashes[gap] = 0;
-    keys[gap] = undefined;
+    words.free(gap);
     if (values !== null) values[gap] = undefined;
     this.used--;
+    // The next first word decides again what slots there are.
+    if (this.used === 0 && words.blocks > 0) this.words = new WordColumn(hashes.length, 0);
     if (this.capacity > SMALLEST && this.used < this.capacity * MIN_LOAD) {
       this.#resize(Math.max(SMALLEST, Math.ceil(this.used * 2)));
     }
@@ -158,22 +241,24 @@ export class Table<V> {
   }
 
   #twin(): Table<V> {
-    const twin = new Table<V>(this.base, this.depth, this.#kind, false, 0);
+    const twin = new Table<V>(this.base, this.depth, this.#options, 0);
     twin.hashes = this.hashes;
-    twin.keys = this.keys;
+    twin.words = this.words;
     twin.values = this.values;
     twin.stamps = this.stamps;
     twin.capacity = this.capacity;
     twin.used = this.used;
+    twin.#arrayBytes = this.#arrayBytes;
     twin.#factor = this.#factor;
     twin.#scale = this.#scale;
+    twin.#salt = this.#salt;
     twin.#slack = this.#slack;
     return twin;
   }
 
   #unshare(): void {
     this.hashes = this.hashes.slice();
-    this.keys = this.keys.slice();
+    this.words = this.words.clone();
     if (this.values !== null) this.values = this.values.slice();
     if (this.stamps !== null) this.stamps = this.stamps.slice();
     this.shared = false;
@@ -186,58 +271,92 @@ export class Table<V> {
     let below = 0;
     for (let i = 0; i < hashes.length; i++) if (hashes[i] !== 0 && hashes[i]! < middle) below++;
     const lower = this.#gather(this.base, this.depth + 1, below, [this]);
+    // All strings are counted in the lower half, wherever they are: what counts is the sum.
+    lower.words.sizeBytes += this.words.stringBytes;
     return [lower, this.#gather(middle, this.depth + 1, this.used - below, [this])];
   }
 
   /** This table and the other half of the range that it was once split from, as one. */
   merge(buddy: Table<V>): Table<V> {
     const parts = this.base < buddy.base ? [this, buddy] : [buddy, this];
-    return this.#gather(parts[0]!.base, this.depth - 1, this.used + buddy.used, parts);
+    const merged = this.#gather(parts[0]!.base, this.depth - 1, this.used + buddy.used, parts);
+    merged.words.sizeBytes += this.words.stringBytes + buddy.words.stringBytes;
+    return merged;
   }
 
   #gather(base: number, depth: number, entries: number, parts: readonly Parts<V>[]): Table<V> {
-    const made = new Table<V>(base, depth, this.#kind, this.stamps !== null, 0);
-    made.#fill(Math.max(SMALLEST, Math.ceil(entries / MADE_LOAD)), parts);
+    const made = new Table<V>(base, depth, this.#options, 0);
+    const capacity = Math.max(SMALLEST, Math.ceil(entries / MADE_LOAD));
+    made.#fill(depth > 0 ? Math.max(FULL, capacity) : capacity, parts);
     return made;
   }
 
   /** Lets go of everything, since others have it now: a place that somebody remembers must not keep it alive. */
   retire(): void {
+    this.moves++;
     this.hashes = new Uint32Array(0);
-    this.keys = [];
+    this.words = new WordColumn(0, 0);
     if (this.values !== null) this.values = [];
     this.stamps = null;
     this.used = 0;
+    this.#measureArrays();
   }
 
   #resize(capacity: number): void {
-    const { hashes, keys, values, stamps } = this;
-    this.#fill(capacity, [{ hashes, keys, values, stamps }]);
+    const { hashes, words, values, stamps } = this;
+    this.#fill(capacity, [{ hashes, words, values, stamps }]);
+    this.words.sizeBytes += words.stringBytes;
   }
 
-  /** Holds what these have, and nothing else. */
+  /** Holds what these have of this table's hashes, and nothing else. */
   #fill(capacity: number, parts: readonly Parts<V>[]): void {
-    for (this.#allocate(capacity); !parts.every((part) => this.#take(part)); this.#allocate(capacity)) this.#slack *= 2;
+    const blocks = this.#blocksFor(parts, capacity + this.#slack);
+    for (this.#allocate(capacity, blocks); !parts.every((part) => this.#take(part)); this.#allocate(capacity, blocks)) {
+      this.#slack *= 2;
+    }
   }
 
-  #allocate(capacity: number): void {
+  /** The size of the slots with which what these have takes the least. */
+  #blocksFor(parts: readonly Parts<V>[], places: number): number {
+    if (this.#options.strings) return 0;
+    // Where all fit they go on as they are.
+    const { blocks, strays } = parts[0]!.words;
+    if (strays === 0 && blocks > 0 && parts.length === 1) return blocks;
+    const lengths = noLengths();
+    const { base } = this;
+    const end = base + this.span;
+    for (const { hashes, words } of parts) {
+      for (let i = 0; i < hashes.length; i++) {
+        const hash = hashes[i]!;
+        if (hash !== 0 && hash >= base && hash < end) words.count(i, lengths);
+      }
+    }
+    return chooseBlocks(lengths, places);
+  }
+
+  #allocate(capacity: number, blocks: number): void {
     const length = capacity + this.#slack;
+    this.moves++;
     this.capacity = capacity;
     this.used = 0;
     this.shared = false;
-    this.#factor = factorOf(this.base, this.depth, capacity);
+    this.#factor = factorOf(this.base, this.depth, capacity + this.#salt * SALTED);
     this.#scale = capacity / HASHES;
     this.hashes = new Uint32Array(length);
-    this.keys = new Array(length).fill(undefined);
-    this.values = makeValues(this.#kind, length);
+    this.words = new WordColumn(length, blocks);
+    this.values = makeValues(this.#options.values, length);
     if (this.stamps !== null) this.stamps = new Uint32Array(length);
+    this.#measureArrays();
   }
 
   /** Adds what another table has of this one's hashes; false if a cluster runs past the end. */
   #take(part: Parts<V>): boolean {
     // Everything in variables: this loop is most of what a growing table costs.
-    const { hashes, keys, values, stamps } = part;
-    const { hashes: toHashes, keys: toKeys, values: toValues, stamps: toStamps, base } = this;
+    const { hashes, words, values, stamps } = part;
+    const { hashes: toHashes, words: toWords, values: toValues, stamps: toStamps, base } = this;
+    const { memory: toMemory, blocks } = toWords;
+    const { memory } = words;
+    const alike = words.blocks === blocks && words.strays === 0;
     const end = base + this.span;
     const factor = this.#factor;
     const scale = this.#scale;
@@ -250,7 +369,8 @@ export class Table<V> {
       while (i < length && toHashes[i] !== 0) i++;
       if (i >= length) return false;
       toHashes[i] = hash;
-      toKeys[i] = keys[from];
+      if (alike) for (let n = blocks, a = from * n, b = i * n; n > 0; n--) toMemory[b++] = memory[a++]!;
+      else toWords.take(words, from, i);
       if (toValues !== null) toValues[i] = values![from];
       if (toStamps !== null) toStamps[i] = stamps![from]!;
       taken++;
@@ -261,23 +381,24 @@ export class Table<V> {
 
   /** Visits the entries whose hashes are in a range, in any order; returns how many there were. */
   visitRange(from: number, to: number, visit: (key: string, value: V) => void): number {
-    const { hashes, keys, values } = this;
+    const { hashes, words, values } = this;
     let seen = 0;
     for (let i = 0; i < hashes.length; i++) {
       const hash = hashes[i]!;
       if (hash < from || hash >= to || hash === 0) continue;
-      visit(keys[i]!, (values === null ? undefined : values[i]) as V);
+      visit(words.at(i)!, (values === null ? undefined : values[i]) as V);
       seen++;
     }
     return seen;
   }
 
-  /** What the arrays take, without the strings in them. */
+  /** What the arrays take, and the strings among the words. */
   get sizeBytes(): number {
-    return this.hashes.length * this.placeBytes + 160;
+    return this.#arrayBytes + this.words.sizeBytes;
   }
 
-  get placeBytes(): number {
-    return 12 + (this.values === null ? 0 : 8) + (this.stamps === null ? 0 : 4);
+  #measureArrays(): void {
+    const placeBytes = 4 + (this.values === null ? 0 : 8) + (this.stamps === null ? 0 : 4);
+    this.#arrayBytes = OBJECT_BYTES + this.hashes.length * placeBytes;
   }
 }

@@ -1,12 +1,13 @@
 /** What can be asked of any value, whatever its type. */
 
+import { wordBytes } from "../core/word-column.ts";
 import { Bytes, type StringValue, sizeOfString } from "./bytes.ts";
-import { stringBytes, type TypeName } from "./collection.ts";
+import type { TypeName } from "./collection.ts";
 import type { StreamValue } from "./stream/index.ts";
 import type { Value } from "./value.ts";
 
-/** What a key costs beside its value: its string, its place in the table. */
-export const keyBytes = (key: string) => stringBytes(key.length) + 32;
+/** What a key costs beside its value: its word, its place in the table. */
+export const keyBytes = (key: string) => wordBytes(key.length) + 24;
 
 export function isCollection(value: Value): value is Exclude<Value, StringValue> {
   return typeof value === "object" && !(value instanceof Bytes);

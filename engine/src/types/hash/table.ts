@@ -1,4 +1,4 @@
-/** A large hash: a Dict from fields to values that also knows what its strings take. */
+/** A large hash: a Dict from fields to values that also knows what the values take. */
 import { Dict } from "../../core/dict.ts";
 import { hashWord } from "../../core/word-hash.ts";
 import { stringBytes } from "../collection.ts";
@@ -7,11 +7,9 @@ import { own, skip, wordAt } from "../packed.ts";
 /** The object itself and the Dict around its tables. */
 const FIXED_BYTES = 120;
 
-const pairBytes = (field: string, value: string) => stringBytes(field.length) + stringBytes(value.length);
-
 export class HashTable {
   readonly dict: Dict<string>;
-  #stringBytes = 0;
+  #valueBytes = 0;
 
   constructor(dict = new Dict<string>()) {
     this.dict = dict;
@@ -30,7 +28,7 @@ export class HashTable {
   }
 
   get sizeBytes(): number {
-    return FIXED_BYTES + this.dict.sizeBytes + this.#stringBytes;
+    return FIXED_BYTES + this.dict.sizeBytes + this.#valueBytes;
   }
 
   /** Sets a field; true if it is new. */
@@ -40,11 +38,11 @@ export class HashTable {
     const place = table.find(field, hash);
     if (place < 0) {
       this.dict.addNew(field, hash, value);
-      this.#stringBytes += pairBytes(field, value);
+      this.#valueBytes += stringBytes(value.length);
       return true;
     }
     const values = table.values!;
-    this.#stringBytes += stringBytes(value.length) - stringBytes(values[place]!.length);
+    this.#valueBytes += stringBytes(value.length) - stringBytes(values[place]!.length);
     table.put(place, value);
     return false;
   }
@@ -54,7 +52,7 @@ export class HashTable {
     const table = this.dict.tableOf(hash);
     const place = table.find(field, hash);
     if (place < 0) return false;
-    this.#stringBytes -= pairBytes(field, table.values![place]!);
+    this.#valueBytes -= stringBytes(table.values![place]!.length);
     this.dict.deleteAt(table, place);
     return true;
   }
@@ -62,13 +60,13 @@ export class HashTable {
   /** For reading, as it is now (dict.ts). */
   freeze(): HashTable {
     const frozen = new HashTable(this.dict.freeze());
-    frozen.#stringBytes = this.#stringBytes;
+    frozen.#valueBytes = this.#valueBytes;
     return frozen;
   }
 
   clone(): HashTable {
     const copy = new HashTable(this.dict.clone());
-    copy.#stringBytes = this.#stringBytes;
+    copy.#valueBytes = this.#valueBytes;
     return copy;
   }
 }

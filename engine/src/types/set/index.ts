@@ -262,10 +262,8 @@ export class SetValue implements Collection {
   pop(random: () => number): string {
     const store = this.#store;
     if (typeof store !== "string") {
-      const word = store.dict.drawKey(random);
-      store.delete(word);
       this.#shape -= ONE;
-      return word;
+      return store.dict.takeKey(random);
     }
     const index = Math.floor(random() * this.size);
     this.#shape -= ONE;

@@ -1,21 +1,19 @@
-/** A large set: a Dict of words without values that also knows what its strings take. */
+/** A large set: a Dict of words without values. */
 import { Dict } from "../../core/dict.ts";
 import { hashWord } from "../../core/word-hash.ts";
-import { stringBytes } from "../collection.ts";
 
 /** The object itself and the Dict around its tables. */
 const FIXED_BYTES = 120;
 
 export class SetTable {
   readonly dict: Dict;
-  #stringBytes = 0;
 
   constructor(dict: Dict = new Dict({ values: "none" })) {
     this.dict = dict;
   }
 
   get sizeBytes(): number {
-    return FIXED_BYTES + this.dict.sizeBytes + this.#stringBytes;
+    return FIXED_BYTES + this.dict.sizeBytes;
   }
 
   /** Adds a word that must share memory with nothing; false if it is there already. */
@@ -23,26 +21,19 @@ export class SetTable {
     const hash = hashWord(word);
     if (this.dict.tableOf(hash).find(word, hash) >= 0) return false;
     this.dict.addNew(word, hash, undefined);
-    this.#stringBytes += stringBytes(word.length);
     return true;
   }
 
   delete(word: string): boolean {
-    if (!this.dict.delete(word)) return false;
-    this.#stringBytes -= stringBytes(word.length);
-    return true;
+    return this.dict.delete(word);
   }
 
   /** For reading, as it is now (dict.ts). */
   freeze(): SetTable {
-    const frozen = new SetTable(this.dict.freeze());
-    frozen.#stringBytes = this.#stringBytes;
-    return frozen;
+    return new SetTable(this.dict.freeze());
   }
 
   clone(): SetTable {
-    const copy = new SetTable(this.dict.clone());
-    copy.#stringBytes = this.#stringBytes;
-    return copy;
+    return new SetTable(this.dict.clone());
   }
 }

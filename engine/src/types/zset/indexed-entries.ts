@@ -4,7 +4,6 @@
  */
 import { Dict } from "../../core/dict.ts";
 import { hashWord } from "../../core/word-hash.ts";
-import { stringBytes } from "../collection.ts";
 import { own } from "../packed.ts";
 import { type Interval, type LexBound, type LexRange, NO_INTERVAL, type Visit } from "./range.ts";
 import { ScoreTree } from "./score-tree.ts";
@@ -16,9 +15,8 @@ const SHORTEST_SHARED = 13;
 const flat = (word: string) => (word.length < SHORTEST_SHARED ? word : own(word));
 
 export class IndexedEntries {
-  readonly #scores = new Dict<number>({ values: "numbers" });
+  readonly #scores = new Dict<number>({ values: "numbers", strings: true });
   #tree: ScoreTree = new ScoreTree();
-  #memberBytes = 0;
 
   /** From entries in order. */
   static fromSorted(members: readonly string[], scores: readonly number[]): IndexedEntries {
@@ -39,7 +37,6 @@ export class IndexedEntries {
 
   #know(member: string, score: number): void {
     this.#scores.addNew(member, hashWord(member), score);
-    this.#memberBytes += stringBytes(member.length);
   }
 
   get size(): number {
@@ -47,7 +44,7 @@ export class IndexedEntries {
   }
 
   get sizeBytes(): number {
-    return 96 + this.#scores.sizeBytes + this.#tree.sizeBytes + this.#memberBytes;
+    return 96 + this.#scores.sizeBytes + this.#tree.sizeBytes;
   }
 
   score(member: string): number | undefined {
@@ -61,14 +58,13 @@ export class IndexedEntries {
     const place = table.find(member, hash);
     if (place < 0) {
       this.#scores.addNew(member, hash, score);
-      this.#memberBytes += stringBytes(member.length);
       this.#tree.insert(score, member);
       return undefined;
     }
     const old = table.values![place]!;
     if (old !== score) {
       table.values![place] = score;
-      this.#tree.move(table.keys[place]!, old, score);
+      this.#tree.move(table.keyAt(place)!, old, score);
     }
     return old;
   }
@@ -80,7 +76,6 @@ export class IndexedEntries {
     if (place < 0) return false;
     this.#tree.delete(table.values![place]!, member);
     this.#scores.deleteAt(table, place);
-    this.#memberBytes -= stringBytes(member.length);
     return true;
   }
 
@@ -111,7 +106,6 @@ export class IndexedEntries {
   deleteRanks(from: number, to: number): void {
     this.#tree.visit(from, to, false, (member) => {
       this.#scores.delete(member);
-      this.#memberBytes -= stringBytes(member.length);
     });
     this.#tree.deleteRanks(from, to);
   }

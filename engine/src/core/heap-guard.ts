@@ -21,8 +21,9 @@
  * commands of one EXEC) may go on to the second. Files and snapshots may be loaded up to the third, so that a store that was
  * filled to the others can always be loaded again with the same heap. The rest is left to V8, which fails above it.
  *
- * Strings of more than a megabyte and buffers are outside the heap. For them there is the same with the machine's memory, or
- * the container's, in the place of the heap.
+ * Strings of more than a megabyte, buffers, and the words of tables (word-column.ts) are outside the heap. For all of it together there
+ * is the same with the machine's memory, or the container's, in the place of the heap: without what the program itself takes, and
+ * with room for the gaps that malloc leaves.
  */
 
 import type { Config } from "../config/config.ts";
@@ -47,7 +48,9 @@ const WRITE_SHARE = 0.7;
 const BEGUN_PART = 0.15;
 const LOADED_PART = 0.4;
 /** Shares of the machine's memory, in the order of the limits. */
-const MACHINE_SHARES = [0.85, 0.88, 0.92] as const;
+const MACHINE_SHARES = [0.8, 0.84, 0.9] as const;
+/** What the process takes of it beside heap and buffers, but not more than half. */
+const PROGRAM_BYTES = 128 * MB;
 /** What a byte of accounted growth may really take. */
 const GROWTH = 1.1;
 /** The least that is written between two looks. */
@@ -65,15 +68,19 @@ const MUCH_ELSE = 0.15;
 const COLLECTION_PERCENT = 5;
 const RARE_COLLECTION_PERCENT = 1;
 
-/** The data does not fit into the heap. */
+/** The data does not fit into the heap, or, where that is so, into the memory that there is. */
 export class HeapFullError extends Error {
   override readonly name = "HeapFullError";
 
-  constructor(heapLimit: number, loadedBytes: number, totalBytes: number) {
+  constructor(limit: number, loadedBytes: number, totalBytes: number, isMachine = false) {
     const share = totalBytes > 0 && loadedBytes > 0 ? Math.min(1, loadedBytes / totalBytes) : 1;
-    const needed = Math.ceil((heapLimit / share) * 1.2);
+    const needed = megabytes(Math.ceil((limit / share) * 1.2));
+    const where = isMachine ? "the memory" : "V8's heap";
+    const advice = isMachine
+      ? `Give the process at least ${needed} MB`
+      : `Start with a larger heap, here at least NODE_OPTIONS=--max-old-space-size=${needed}`;
     super(
-      `the data does not fit into V8's heap of ${megabytes(heapLimit)} MB: it is full after ${Math.floor(share * 100)} % of the bytes. Start with a larger heap, here at least NODE_OPTIONS=--max-old-space-size=${megabytes(needed)}`,
+      `the data does not fit into ${where} of ${megabytes(limit)} MB: it is full after ${Math.floor(share * 100)} % of the bytes. ${advice}`,
     );
   }
 }
@@ -141,7 +148,8 @@ export class HeapGuard {
     const old = Math.max(this.heapLimit - YOUNG_BYTES, this.heapLimit * 0.6);
     const write = typeof share === "number" ? share : WRITE_SHARE;
     this.#heap = new Gauge(old, [write, write + (1 - write) * BEGUN_PART, write + (1 - write) * LOADED_PART]);
-    this.#machine = new Gauge(memoryLimit(), MACHINE_SHARES);
+    const machine = memoryLimit();
+    this.#machine = new Gauge(Math.max(machine - PROGRAM_BYTES, machine / 2), MACHINE_SHARES);
     this.#heap.live = this.#machine.live = Number.POSITIVE_INFINITY;
     if (this.#enabled) this.#measure();
     else this.#stepBytes = Number.POSITIVE_INFINITY;
@@ -160,7 +168,10 @@ export class HeapGuard {
   /** For people, at the start. */
   describe(): string {
     const heap = `V8's heap may grow to ${megabytes(this.heapLimit)} MB of ${megabytes(memoryLimit())} MB of memory`;
-    return this.#enabled ? `${heap}; data is taken until ${megabytes(this.writeLimit)} MB are in use` : heap;
+    const { writeLimit } = this.#machine;
+    return this.#enabled
+      ? `${heap}; data is taken until ${megabytes(this.writeLimit)} MB of it are in use, or ${megabytes(writeLimit)} MB with what is outside`
+      : heap;
   }
 
   // ---------------------------------------------------------------------------------------------- asking
@@ -205,7 +216,9 @@ export class HeapGuard {
 
   /** Throws where what has been loaded so far of a file or a snapshot leaves no room for more; `total` is 0 if unknown. */
   checkLoad(loadedBytes: number, totalBytes: number): void {
-    if (!this.fits()) throw new HeapFullError(this.heapLimit, loadedBytes, totalBytes);
+    if (this.fits()) return;
+    const isMachine = this.#isMachineTighter("loadLimit");
+    throw new HeapFullError(isMachine ? memoryLimit() : this.heapLimit, loadedBytes, totalBytes, isMachine);
   }
 
   /**
@@ -250,15 +263,25 @@ export class HeapGuard {
   #setFull(full: boolean): void {
     if (full === this.full) return;
     this.full = full;
-    const { live, writeLimit } = this.#heap;
+    const isMachine = this.#isMachineTighter("writeLimit");
+    const { live, writeLimit } = isMachine ? this.#machine : this.#heap;
     const inUse = `${megabytes(live)} of ${megabytes(writeLimit)} MB are in use`;
-    if (!full) this.#host.log("notice", `The heap has room again: ${inUse}.`);
+    const what = isMachine ? "memory" : "heap";
+    if (!full) this.#host.log("notice", `The ${what} has room again: ${inUse}.`);
     else {
+      const advice = isMachine
+        ? `give the process more memory than ${megabytes(memoryLimit())} MB`
+        : `start with a larger heap than ${megabytes(this.heapLimit)} MB (NODE_OPTIONS=--max-old-space-size=...)`;
       this.#host.log(
         "warning",
-        `The heap is full: ${inUse}. Commands that need memory evict keys or are refused. Delete keys, or start with a larger heap than ${megabytes(this.heapLimit)} MB (NODE_OPTIONS=--max-old-space-size=...).`,
+        `The ${what} is full: ${inUse}. Commands that need memory evict keys or are refused. Delete keys, or ${advice}.`,
       );
     }
+  }
+
+  /** Whether the machine's memory, heap included, leaves less than the heap by itself. */
+  #isMachineTighter(limit: "writeLimit" | "loadLimit"): boolean {
+    return this.#machine[limit] - this.#machine.live < this.#heap[limit] - this.#heap.live;
   }
 
   /** The least that is left of both kinds of memory. */

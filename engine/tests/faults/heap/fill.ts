@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { nodeWords } from "../../../../scripts/program.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { freePort } from "../../conformance/redis-server.ts";
+import type { Container } from "./container.ts";
 import type { Kind } from "./kinds.ts";
 
 const BIN = join(import.meta.dirname, "../../../src/bin/cinnabar-server.ts");
@@ -78,13 +79,14 @@ export class HeapServer {
   output = "";
   #exit: string | null = null;
 
-  constructor(port: number, heapMb: number, dir: string, flags: readonly string[] = []) {
+  constructor(port: number, heapMb: number, dir: string, flags: readonly string[] = [], container?: Container) {
     this.port = port;
     this.heapMb = heapMb;
     this.dir = dir;
     const program = [`--max-old-space-size=${heapMb}`, ...nodeWords(BIN)];
     const words = [...program, "--port", String(port), "--dir", dir, "--save", "", ...flags];
-    this.child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] });
+    const [start, startWords] = container?.words(process.execPath, words) ?? [process.execPath, words];
+    this.child = spawn(start, startWords, { stdio: ["ignore", "pipe", "pipe"] });
     const take = (chunk: Buffer) => {
       this.output += chunk;
     };
@@ -129,6 +131,8 @@ export interface FillOptions {
   readonly flags?: readonly string[];
   /** A replica with the same heap follows meanwhile. */
   readonly replica?: boolean;
+  /** The process may take no more memory than this. */
+  readonly container?: Container;
   /** Ask for a rewrite of the append-only file, or a snapshot, again and again. */
   readonly meanwhile?: "BGREWRITEAOF" | "BGSAVE";
 }
@@ -219,7 +223,7 @@ export async function fillToTheLimit(options: FillOptions): Promise<FillFigures>
   const flags = ["--appendonly", "yes", "--busy-reply-threshold", "600000", ...(options.flags ?? [])];
   const servers: HeapServer[] = [];
   const start = async (folder: string, extra: readonly string[] = []) => {
-    const server = new HeapServer(await freePort(), heapMb, folder, [...flags, ...extra]);
+    const server = new HeapServer(await freePort(), heapMb, folder, [...flags, ...extra], options.container);
     servers.push(server);
     await server.ready;
     return server;

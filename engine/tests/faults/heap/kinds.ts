@@ -8,6 +8,8 @@ export interface Kind {
   check(number: number): string[];
   found(reply: string, number: number): boolean;
   remove(number: number): string[];
+  /** Nearly all of it is outside the heap: what bounds it is the memory of the machine, or of a container. */
+  readonly outside?: boolean;
   /** So many in a row are in one key, and go together. */
   readonly together?: number;
 }
@@ -42,6 +44,7 @@ const REMOVE_MANY = `
 
 export const kinds: readonly Kind[] = [
   string("SET 1 kB", KB),
+  string("SET 1 byte", ""),
   {
     name: "small hashes",
     bytes: 60,
@@ -74,6 +77,7 @@ export const kinds: readonly Kind[] = [
     check: (n) => ["SISMEMBER", `set:${n % 7}`, `member:${n}:${MANY - 1}`],
     found: (reply) => reply === ":1",
     remove: (n) => ["SREM", `set:${n % 7}`, ...many((i) => [`member:${n}:${i}`])],
+    outside: true,
   },
   {
     name: "large hashes",

@@ -1,10 +1,12 @@
 /** One client over bytes: batches, order, waiting, limits before AUTH, and how a connection ends. */
 import { EventEmitter } from "node:events";
 import { Socket } from "node:net";
+import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { eventually, Peer as RawPeer } from "../../tests/kit/test-peer.ts";
 import { ManualClock } from "../core/clock.ts";
 import { Engine } from "../index.ts";
+import { readBorrowed } from "./socket-input.ts";
 
 let engine: Engine;
 let port: number;
@@ -30,6 +32,40 @@ class Peer extends RawPeer {
 
 /** Until something inside the engine is so. */
 const until = async (what: () => boolean) => expect(await eventually(what)).toBe(true);
+
+describe("memory that all connections read into", () => {
+  it("is there with this Node", async () => {
+    const socket = new Socket();
+    sockets.push(socket);
+    socket.connect(port, "127.0.0.1");
+    await new Promise((resolve) => socket.once("connect", resolve));
+    expect(readBorrowed(socket, () => {})).toBe(true);
+    expect(readBorrowed(new PassThrough(), () => {})).toBe(false);
+  });
+
+  it("is not held on to by a command of which a part is missing", async () => {
+    const word = "w".repeat(100_000);
+    const value = "1".repeat(40);
+    const text =
+      `*3\r\n$3\r\nSET\r\n$1\r\na\r\n$40\r\n${value}\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\n` +
+      `*3\r\n$3\r\nSET\r\n$5\r\nlarge\r\n$100000\r\n${word}\r\n*2\r\n$6\r\nSTRLEN\r\n$5\r\nlarge\r\n`;
+    const answer = `+OK\r\n$40\r\n${value}\r\n+OK\r\n:100000\r\n`;
+    const other = new Peer();
+    for (const cut of [1, 5, 13, 30, 60, 90, 120, 140, 70_000, text.length - 30]) {
+      const heard = engine.core.stats.netInput;
+      const peer = new Peer().write(text.slice(0, cut));
+      await until(() => engine.core.stats.netInput >= heard + cut);
+      // What others say lies over what this one has said so far.
+      for (let i = 0; i < 3; i++) {
+        other.write(`*2\r\n$4\r\nECHO\r\n$2000\r\n${"x".repeat(2000)}\r\n`);
+        expect((await other.take(2009)).length).toBe(2009);
+      }
+      peer.write(text.slice(cut));
+      expect(await peer.take(answer.length)).toBe(answer);
+      await engine.connect().call("FLUSHALL");
+    }
+  });
+});
 
 describe("a batch", () => {
   it("is answered in order, whatever it holds", async () => {

@@ -27,7 +27,7 @@ import { RequestParser } from "../resp/parser.ts";
 import { ReplyMeasure } from "../resp/reply-measure.ts";
 import type { Flusher } from "./flusher.ts";
 import { Outbox, type Part, WINDOW_BYTES } from "./outbox.ts";
-import { cipherInput, isHttp, isTlsHello, readNow, takeChunks } from "./socket-input.ts";
+import { cipherInput, isHttp, isTlsHello, readBorrowed, readNow, takeChunks, writeNow } from "./socket-input.ts";
 
 const toBytes = (part: Part) => (typeof part === "string" ? Buffer.from(part, "latin1") : part);
 
@@ -105,7 +105,10 @@ export class Connection implements Transport {
     const heardAll = () => {
       this.#heardAll = true;
     };
-    if (isSocket(stream)) takeChunks(stream, (chunk) => this.#received(chunk), heardAll);
+    if (isSocket(stream)) {
+      takeChunks(stream, (chunk) => this.#received(chunk), heardAll);
+      if (!this.#encrypted) readBorrowed(stream, (chunk) => this.#borrowed(chunk));
+    }
     stream.on("end", () => this.close(true));
     stream.on("drain", () => this.#drained());
     // The stream's `close` comes later, after other sockets have been read: a client that is known to be gone is served no more.
@@ -180,6 +183,12 @@ export class Connection implements Transport {
   }
 
   // ---------------------------------------------------------------------------------------------- in
+
+  /** A chunk in memory that others will read into next. */
+  #borrowed(chunk: Buffer): void {
+    this.#received(chunk);
+    this.#parser.keep();
+  }
 
   #received(chunk: Buffer): void {
     if (this.#ended) return;
@@ -482,7 +491,8 @@ export class Connection implements Transport {
       this.#replyRoom.used(text.length);
       if (text !== "") {
         this.#countOutput(text.length);
-        stream.write(text, "latin1");
+        const sent = this.#encrypted || this.fd < 0 ? 0 : writeNow(this.fd, text);
+        if (sent < text.length) stream.write(sent === 0 ? text : text.slice(sent), "latin1");
       }
     } else {
       this.#outbox.add(text === null ? this.#output.takeParts() : [text]);

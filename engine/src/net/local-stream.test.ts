@@ -22,7 +22,8 @@ describe("a pair of streams", () => {
     for (let i = 0; i < 100 && accepted; i++) accepted = a.write(Buffer.alloc(10_000));
     expect(accepted).toBe(false);
     const pending = a.writableLength + b.readableLength;
-    expect(pending).toBeLessThan(100_000);
+    // What both ends may hold, which is more from Node 22 on, and a chunk.
+    expect(pending).toBeLessThan(a.writableHighWaterMark + b.readableHighWaterMark + 20_000);
     b.resume();
     await once(a, "drain");
     expect(a.writableLength).toBe(0);

@@ -259,6 +259,25 @@ describe("large requests", () => {
   });
 });
 
+describe("memory that is used again", () => {
+  it("has been copied, wherever it was cut", () => {
+    const text = `*2\r\n$4\r\nECHO\r\n$3\r\nabc\r\nPING\r\n*2\r\n$3\r\nGET\r\n$40000\r\n${"k".repeat(40_000)}\r\n`;
+    const wanted = [["ECHO", "abc"], ["PING"], ["GET", "k".repeat(40_000)]];
+    for (let cut = 0; cut < text.length; cut += cut < 80 ? 1 : 7_919) {
+      const parser = new RequestParser({ maxWordBytes: LIMIT, unauthenticated: false });
+      const commands: unknown[] = [];
+      for (const piece of [text.slice(0, cut), text.slice(cut, cut + 3), text.slice(cut + 3)]) {
+        const memory = Buffer.from(piece, "latin1");
+        parser.feed(memory);
+        for (let next = parser.next(); next !== undefined; next = parser.next()) commands.push(next);
+        parser.keep();
+        memory.fill("!");
+      }
+      expect(commands).toEqual(wanted);
+    }
+  });
+});
+
 describe("a line of words", () => {
   it("means what a person's line means, short or long, plain or not", () => {
     const alphabet = ["a", "B", "7", "\xe9", "\x7f", "\\", " ", " ", " ", "\t", "\v", "\0", "\r", '"', "'"];

@@ -138,6 +138,16 @@ export class RequestParser {
     this.#at = 0;
   }
 
+  /** What was fed and not taken is copied: the memory that it came in is about to be used again. */
+  keep(): void {
+    const rest = this.#buffer.length - this.#at;
+    if (rest === 0 || this.#store !== null) return;
+    this.#store = Buffer.allocUnsafeSlow(rest * 2);
+    this.#buffer.copy(this.#store, 0, this.#at);
+    this.#buffer = this.#store.subarray(0, rest);
+    this.#at = 0;
+  }
+
   /** Puts a chunk behind more than its own length: into memory that doubles, so that many small ones do not copy it all. */
   #append(chunk: Buffer): void {
     const used = this.#buffer.length;

@@ -13,7 +13,7 @@
  * the table grow. A free place has the hash 0 and no key. Deleting shifts the rest of the cluster back, so there are no tombstones.
  */
 
-import { chooseBlocks, guessBlocks, noLengths, WordColumn } from "./word-column.ts";
+import { chooseBlocks, countLength, guessBlocks, type Lengths, noLengths, WordColumn } from "./word-column.ts";
 import { factorOf } from "./word-hash.ts";
 
 /** A table with so many entries is split, if its hashes are far enough apart. */
@@ -63,7 +63,7 @@ const SALTED = 2 ** 20;
 /** The table's own objects. */
 const OBJECT_BYTES = 400;
 
-/** The number of words in the wrong form at which a table looks, for the first time, whether it should have other slots. */
+/** The number of words that do not fit at which a table looks for the second time whether it should have other slots. */
 const FIRST_LOOK = 8;
 
 /** `values` and `stamps` exist only in tables that were made with them. */
@@ -178,15 +178,21 @@ export class Table<V> {
     }
   }
 
-  /** A key is about to be added as a string. Slots are made by the first key of a table, and by all when many do not fit. */
+  /**
+   * A key is about to be added as a string. Slots are made by the first key of a table; and by all keys when the first comes that does
+   * not fit, since room for strings is needed from then on, and again when more have come.
+   */
   #lookAtWords(key: string): void {
     if (this.#options.strings) return;
     const { strays } = this.words;
     if (this.used === 0) {
       const blocks = guessBlocks(key.length);
       if (blocks !== this.words.blocks) this.words = new WordColumn(this.hashes.length, blocks);
-    } else if (strays >= FIRST_LOOK && (strays & (strays - 1)) === 0 && strays * 4 > this.used) {
-      if (this.#blocksFor([this], this.hashes.length) !== this.words.blocks) this.#resize(this.capacity);
+    } else if (strays === 0 || (strays >= FIRST_LOOK && (strays & (strays - 1)) === 0)) {
+      const lengths = this.#lengthsOf([this]);
+      countLength(key.length, lengths);
+      const blocks = chooseBlocks(lengths, this.hashes.length);
+      if (blocks !== this.words.blocks) this.#resize(this.capacity, blocks);
     }
   }
 
@@ -302,15 +308,15 @@ export class Table<V> {
     this.#measureArrays();
   }
 
-  #resize(capacity: number): void {
+  #resize(capacity: number, blocks?: number): void {
     const { hashes, words, values, stamps } = this;
-    this.#fill(capacity, [{ hashes, words, values, stamps }]);
+    this.#fill(capacity, [{ hashes, words, values, stamps }], blocks);
     this.words.sizeBytes += words.stringBytes;
   }
 
   /** Holds what these have of this table's hashes, and nothing else. */
-  #fill(capacity: number, parts: readonly Parts<V>[]): void {
-    const blocks = this.#blocksFor(parts, capacity + this.#slack);
+  #fill(capacity: number, parts: readonly Parts<V>[], wanted?: number): void {
+    const blocks = wanted ?? this.#blocksFor(parts, capacity + this.#slack);
     for (this.#allocate(capacity, blocks); !parts.every((part) => this.#take(part)); this.#allocate(capacity, blocks)) {
       this.#slack *= 2;
     }
@@ -322,6 +328,10 @@ export class Table<V> {
     // Where all fit they go on as they are.
     const { blocks, strays } = parts[0]!.words;
     if (strays === 0 && blocks > 0 && parts.length === 1) return blocks;
+    return chooseBlocks(this.#lengthsOf(parts), places);
+  }
+
+  #lengthsOf(parts: readonly Parts<V>[]): Lengths {
     const lengths = noLengths();
     const { base } = this;
     const end = base + this.span;
@@ -331,7 +341,7 @@ export class Table<V> {
         if (hash !== 0 && hash >= base && hash < end) words.count(i, lengths);
       }
     }
-    return chooseBlocks(lengths, places);
+    return lengths;
   }
 
   #allocate(capacity: number, blocks: number): void {

@@ -33,6 +33,10 @@ const blocksFor = (length: number) => (length >> 2) + 1;
 /** How many words there are of each length, in blocks; the last counts all that are longer. */
 export type Lengths = Uint32Array;
 
+export function countLength(length: number, lengths: Lengths): void {
+  lengths[Math.min(blocksFor(length), MOST_BLOCKS + 1)]!++;
+}
+
 export const noLengths = (): Lengths => new Uint32Array(MOST_BLOCKS + 2);
 
 /** The number of blocks with which such words take the least in so many places. */
@@ -227,6 +231,6 @@ export class WordColumn {
     const width = this.blocks * 4;
     const mark = width === 0 ? STRAY : this.bytes[place * width + width - 1]!;
     const length = mark === STRAY ? this.strings![place]!.length : mark - 1;
-    lengths[Math.min(blocksFor(length), MOST_BLOCKS + 1)]!++;
+    countLength(length, lengths);
   }
 }

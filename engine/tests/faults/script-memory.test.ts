@@ -58,7 +58,13 @@ describe.each(HEAPS)("with a heap of %d MB", (heapMb) => {
   // There is room for more of them in larger heaps, but the same texts show nothing there.
   test.runIf(heapMb === 300).each(CALLS)("$name, in one call", { timeout: 300_000 }, async ({ text, call }) => {
     const script = `local text = ${text} text:byte(1) redis.call('set', 'made', #text) return #${call}`;
-    expect(await ask(peer, ["EVAL", script, "0"])).toMatch(/^-ERR .*not enough memory/);
+    // Where the machine is busy, the text's own garbage may be left when it is written: there is no room then.
+    let answer = await ask(peer, ["EVAL", script, "0"]);
+    for (let tries = 0; answer.startsWith("-OOM") && tries < 5; tries++) {
+      await ask(peer, ["MEMORY", "PURGE"]);
+      answer = await ask(peer, ["EVAL", script, "0"]);
+    }
+    expect(answer).toMatch(/^-ERR .*not enough memory/);
     // The text was there: it was the call that ended.
     expect(await ask(peer, ["EXISTS", "made"])).toBe(":1\r\n");
     expect(await ask(peer, ["PING"])).toBe("+PONG\r\n");

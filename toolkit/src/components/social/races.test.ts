@@ -48,6 +48,22 @@ describeBackends("social races", { backends: ["embedded", "redis"], audit: false
     return social;
   }
 
+  test("a timeline is filled though the first who began to fill it has died before it said so", async () => {
+    const { store } = backend;
+    const social = network();
+    await people(social, "ann", "ben");
+    await social.follows.follow("ben", "ann");
+    const id = await social.statuses.post("ann", "hello");
+    // The mark of one who began eleven seconds ago, and queued nothing.
+    const [seconds] = (await store.call("TIME")) as [string, string];
+    await store.call("ZADD", "social:{ben}:home", 0, `#~|${Number(seconds) * 1000 - 11_000}.token`);
+    await store.call("PEXPIRE", "social:{ben}:home", 60_000);
+    expect((await social.inspectTimeline("ben")).state).toBe("building");
+    expect((await social.timelines.home("ben")).items.map((status) => status.id)).toEqual([id]);
+    await quiet(social);
+    expect(await social.inspectTimeline("ben")).toMatchObject({ state: "warm", size: 1 });
+  });
+
   test("who leaves while a status is on its way to them does not have it in the end", async () => {
     const social = await ready();
     let unfollowed: Promise<boolean> | undefined;

@@ -153,7 +153,8 @@ export class Timelines {
     const home = keys.home(subject);
     const read = await timelines.run(readHome, { home, before, limit: limit + 1, keepMs: settings.idleMs });
     if (read === null || read[0] === "~") {
-      if (read === null) await this.#begin(subject).catch(unlessFull);
+      // Whoever began to fill it may be gone, before the job was in the queue: the script tells when that is to be done again.
+      await this.#begin(subject).catch(unlessFull);
       return this.#fromProfiles(subject, own, before, limit);
     }
     const [floor, , merged, muted, stored] = read;

@@ -12,21 +12,18 @@
  */
 import { Buffer } from "../platform/bytes.ts";
 import { wordOf } from "../platform/short-word.ts";
+import { stringBytes } from "../types/collection.ts";
 
 /** Longer words are strings: what a slot saves is little beside them, and what it wastes on shorter ones is not. */
 const MOST_BLOCKS = 16;
 const STRAY = 255;
-/** What a string takes beside its chars, and a reference to it. */
-const STRING_BYTES = 16;
+/** What a reference to a string takes. */
 const REFERENCE_BYTES = 8;
 /** How much longer than the first word of a table the others may be, by guess. */
 const LONGER = 3;
 
 /** The bytes of a block are read together, in the order that all processors have that Node is built for but one. */
 const LITTLE_ENDIAN = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
-
-/** What a string of so many chars takes from V8's heap. */
-const stringBytes = (length: number) => (STRING_BYTES + length + 7) & ~7;
 
 const blocksFor = (length: number) => (length >> 2) + 1;
 
@@ -50,7 +47,7 @@ export function chooseBlocks(lengths: Lengths, places: number): number {
   for (let blocks = MOST_BLOCKS; blocks >= 0; blocks--) {
     const count = lengths[blocks + 1]!;
     strays += count;
-    strings += count * (STRING_BYTES + 4 * blocks + 4);
+    strings += count * stringBytes(4 * blocks + 2);
     const bytes = places * 4 * blocks + strings + (strays > 0 || blocks === 0 ? places * REFERENCE_BYTES : 0);
     if (bytes < least) {
       least = bytes;
@@ -94,7 +91,6 @@ export class WordColumn {
     this.memory = new Int32Array(memory);
     this.strings = null;
     this.sizeBytes = memory.byteLength;
-    if (blocks === 0) this.#makeStrings();
   }
 
   #makeStrings(): (string | undefined)[] {
@@ -119,7 +115,7 @@ export class WordColumn {
   /** The word at a place; undefined where it is free, or there is none. */
   at(place: number): string | undefined {
     const width = this.blocks * 4;
-    if (width === 0) return this.strings![place];
+    if (width === 0) return this.strings === null ? undefined : this.strings[place];
     if (place >= this.places) return undefined;
     const start = place * width;
     const mark = this.bytes[start + width - 1]!;

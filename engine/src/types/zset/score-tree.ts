@@ -477,8 +477,14 @@ function deleteRanksIn(node: TreeNode, from: number, to: number): void {
   if (node instanceof Leaf) {
     const start = Math.max(from, 0);
     const count = Math.min(to, node.members.length) - start;
-    node.scores.splice(start, count);
-    node.members.splice(start, count);
+    if (count === 1) {
+      // What ZPOPMIN and ZPOPMAX do.
+      removeNumber(node.scores, start);
+      removeItem(node.members, start);
+    } else {
+      node.scores.splice(start, count);
+      node.members.splice(start, count);
+    }
     return;
   }
   let before = 0;

@@ -17,7 +17,7 @@ function counted({ places, blocks, strings }: WordColumn): number {
   return bytes;
 }
 
-describe.each([0, 1, 2, 5, 16])("a column with slots of %i blocks", (blocks) => {
+describe.each([0, 1, 2, 5, 8])("a column with slots of %i blocks", (blocks) => {
   const lengths = Array.from({ length: 80 }, (_, length) => length);
 
   it("gives back words of every length, and tells them from others", () => {
@@ -60,7 +60,7 @@ describe.each([0, 1, 2, 5, 16])("a column with slots of %i blocks", (blocks) => 
     expect(column.strays).toBe(column.strings?.filter((word) => word !== undefined).length ?? 0);
   });
 
-  it.each([0, 1, 3, 16])("takes over what one with slots of %i blocks has", (otherBlocks) => {
+  it.each([0, 1, 3, 8])("takes over what one with slots of %i blocks has", (otherBlocks) => {
     const other = new WordColumn(lengths.length, otherBlocks);
     for (const length of lengths) other.put(length, wordOf(length, length));
     const column = new WordColumn(lengths.length, blocks);
@@ -103,19 +103,19 @@ describe("the size of slots", () => {
     expect(of([16, 1000])).toBe(5);
     expect(of([15, 1000])).toBe(4);
     expect(of([8, 500], [11, 500])).toBe(3);
-    expect(of([8, 995], [60, 5])).toBe(3);
+    expect(of([8, 995], [30, 5])).toBe(3);
   });
 
   test("is nothing where words are long", () => {
-    expect(of([64, 1000])).toBe(0);
+    expect(of([32, 1000])).toBe(0);
     expect(of([200, 990], [4, 10])).toBe(0);
   });
 
   test("is guessed with some room by a first word", () => {
     expect(guessBlocks(10)).toBe(4);
     expect(guessBlocks(0)).toBe(1);
-    expect(guessBlocks(60)).toBe(16);
-    expect(guessBlocks(61)).toBe(0);
+    expect(guessBlocks(28)).toBe(8);
+    expect(guessBlocks(29)).toBe(0);
   });
 });
 
@@ -131,7 +131,7 @@ describe("a dict of words of all lengths", () => {
       // What is usual swings between short and long, so that tables find themselves with the wrong slots.
       const phase = Math.floor(i / 7_000) % 4;
       const number = below(9_000);
-      const length = [6, 22, 90, 3 + (number % 70)][phase]! + (number % 5);
+      const length = [6, 22, 40, 3 + (number % 70)][phase]! + (number % 5);
       const key = wordOf(length, number);
       if (below(100) < (phase === 3 ? 60 : 25)) expect(dict.delete(key)).toBe(model.delete(key));
       else {

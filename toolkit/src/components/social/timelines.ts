@@ -153,7 +153,7 @@ export class Timelines {
     const home = keys.home(subject);
     const read = await timelines.run(readHome, { home, before, limit: limit + 1, keepMs: settings.idleMs });
     if (read === null || read[0] === "~") {
-      // Whoever began to fill it may be gone, before the job was in the queue: the script tells when that is to be done again.
+      // The process that began to fill it may have died before the job was in the queue: the script tells when to begin again.
       await this.#begin(subject).catch(unlessFull);
       return this.#fromProfiles(subject, own, before, limit);
     }

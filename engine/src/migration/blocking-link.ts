@@ -95,22 +95,28 @@ interface BlockingRequest extends MigrateRequest {
 export class BlockingLink {
   readonly #worker: Worker;
   readonly #port: MessagePort;
-  readonly #signal = new Int32Array(new SharedArrayBuffer(4));
+  /** What the worker wakes this thread by. */
+  readonly signal = new Int32Array(new SharedArrayBuffer(4));
 
   constructor() {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    const workerData = { port: port2, signal: this.#signal };
+    const workerData = { port: port2, signal: this.signal };
     this.#worker = new Worker(WORKER, { eval: true, workerData, transferList: [port2], execArgv: [] });
     this.#worker.unref();
     port1.unref();
   }
 
   #ask(task: object): Answer {
-    Atomics.store(this.#signal, 0, 0);
     this.#port.postMessage(task);
-    Atomics.wait(this.#signal, 0, 0);
-    return receiveMessageOnPort(this.#port)!.message;
+    for (;;) {
+      // In this order: the worker posts its answer, then sets the signal, then wakes this thread. One that was slow to do the last for
+      // the answer before wakes it too early; one that has posted meanwhile does not have to.
+      Atomics.store(this.signal, 0, 0);
+      const answer = receiveMessageOnPort(this.#port);
+      if (answer !== undefined) return answer.message;
+      Atomics.wait(this.signal, 0, 0);
+    }
   }
 
   /** Takes a transfer to its end. */

@@ -50,7 +50,9 @@ function timeOf(seconds: number, step: number): string {
 function zoomed(plot: uPlot): void {
   const { left, width } = plot.select;
   if (width < LEAST_ZOOM_PX) return;
-  zoomTo({ from: plot.posToVal(left, "x"), to: plot.posToVal(left + width, "x") });
+  const from = plot.posToVal(left, "x");
+  // A chart that has no points yet has no time either.
+  if (from > 1) zoomTo({ from, to: plot.posToVal(left + width, "x") });
   plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
 }
 

@@ -108,8 +108,8 @@ export const readHome = defineScript({
     local mark = markOf(home)
     if not mark then return nil end
     local floor, nonce = parts(mark)
-    -- Not at each reading: it is a write, which replicas get too.
-    if redis.call("PTTL", home) < keepMs * 0.9 then redis.call("PEXPIRE", home, keepMs) end
+    -- Not at each reading: it is a write, which replicas get too. Not at all for somebody who only looks.
+    if keepMs ~= "0" and redis.call("PTTL", home) < keepMs * 0.9 then redis.call("PEXPIRE", home, keepMs) end
     local merged, muted = {}, {}
     if redis.call("ZRANK", home, mark) > 0 then
       for _, each in ipairs(redis.call("ZRANGEBYLEX", home, "-", "(#")) do

@@ -38,7 +38,7 @@ const RESERVED_SHARE = 0.97;
 /** The places of a single table that is made in advance, for each of its entries. */
 const ROOM = 1.3;
 /** Places that a page of a scan may look at in vain. */
-const MOST_LOOKED = 16_384;
+const MOST_LOOKED = 32_768;
 /** Draws of a random key after which the bounds are looked at again. */
 const MANY_TRIES = 1000;
 

@@ -187,13 +187,20 @@ export class Table<V> {
     const { strays } = this.words;
     if (this.used === 0) {
       const blocks = guessBlocks(key.length);
-      if (blocks !== this.words.blocks) this.words = new WordColumn(this.hashes.length, blocks);
+      if (blocks !== this.words.blocks) this.#beginWords(blocks);
     } else if (strays === 0 || (strays >= FIRST_LOOK && (strays & (strays - 1)) === 0)) {
       const lengths = this.#lengthsOf([this]);
       countLength(key.length, lengths);
       const blocks = chooseBlocks(lengths, this.hashes.length);
       if (blocks !== this.words.blocks) this.#resize(this.capacity, blocks);
     }
+  }
+
+  /** Other slots for a table without entries. What is counted here of strings that are elsewhere (see `split`) stays. */
+  #beginWords(blocks: number): void {
+    const { stringBytes } = this.words;
+    this.words = new WordColumn(this.hashes.length, blocks);
+    this.words.sizeBytes += stringBytes;
   }
 
   /** The word at a place; undefined where there is none. */
@@ -221,7 +228,7 @@ export class Table<V> {
     if (values !== null) values[gap] = undefined;
     this.used--;
     // The next first word decides again what slots there are.
-    if (this.used === 0 && words.blocks > 0) this.words = new WordColumn(hashes.length, 0);
+    if (this.used === 0 && words.blocks > 0) this.#beginWords(0);
     if (this.capacity > SMALLEST && this.used < this.capacity * MIN_LOAD) {
       this.#resize(Math.max(SMALLEST, Math.ceil(this.used * 2)));
     }

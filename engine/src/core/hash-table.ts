@@ -50,6 +50,12 @@ function makeValues<V>(kind: ValueKind, length: number): (V | undefined)[] | nul
 /** The arrays of a table. */
 type Parts<V> = Pick<Table<V>, "hashes" | "words" | "values" | "stamps">;
 
+/**
+ * The arrays of the last table that was split, emptied, for one of the next halves. A dict that grows would otherwise leave as much
+ * garbage as it holds, outside the heap and in the old generation, until V8 comes by.
+ */
+let spare: (Parts<unknown> & { readonly kind: ValueKind }) | null = null;
+
 export interface TableOptions {
   readonly values: ValueKind;
   readonly stamps: boolean;
@@ -228,7 +234,7 @@ export class Table<V> {
     if (values !== null) values[gap] = undefined;
     this.used--;
     // The next first word decides again what slots there are.
-    if (this.used === 0 && words.blocks > 0) this.#beginWords(0);
+    if (this.used === 0 && (words.blocks > 0 || words.strings !== null)) this.#beginWords(0);
     if (this.capacity > SMALLEST && this.used < this.capacity * MIN_LOAD) {
       this.#resize(Math.max(SMALLEST, Math.ceil(this.used * 2)));
     }
@@ -304,15 +310,30 @@ export class Table<V> {
     return made;
   }
 
-  /** Lets go of everything, since others have it now: a place that somebody remembers must not keep it alive. */
+  /**
+   * Lets go of everything, since others have it now: a place that somebody remembers must not keep it alive. The arrays serve the next
+   * split if nobody else has them.
+   */
   retire(): void {
     this.moves++;
+    if (!this.shared) this.#spareArrays();
     this.hashes = new Uint32Array(0);
     this.words = new WordColumn(0, 0);
     if (this.values !== null) this.values = [];
     this.stamps = null;
     this.used = 0;
     this.#measureArrays();
+  }
+
+  /** Only of the one size that all tables of large dicts have. */
+  #spareArrays(): void {
+    const { hashes, words, values, stamps } = this;
+    const kind = this.#options.values;
+    if (hashes.length !== FULL + SLACK || (words.strings !== null && words.blocks > 0)) return;
+    hashes.fill(0);
+    words.clear();
+    if (kind === "any") values!.fill(undefined);
+    spare = { hashes, words, values, stamps, kind };
   }
 
   #resize(capacity: number, blocks?: number): void {
@@ -359,11 +380,24 @@ export class Table<V> {
     this.shared = false;
     this.#factor = factorOf(this.base, this.depth, capacity + this.#salt * SALTED);
     this.#scale = capacity / HASHES;
-    this.hashes = new Uint32Array(length);
-    this.words = new WordColumn(length, blocks);
-    this.values = makeValues(this.#options.values, length);
-    if (this.stamps !== null) this.stamps = new Uint32Array(length);
+    if (!this.#takeSpare(length, blocks)) {
+      this.hashes = new Uint32Array(length);
+      this.words = new WordColumn(length, blocks);
+      this.values = makeValues(this.#options.values, length);
+      if (this.stamps !== null) this.stamps = new Uint32Array(length);
+    }
     this.#measureArrays();
+  }
+
+  #takeSpare(length: number, blocks: number): boolean {
+    if (spare === null || spare.hashes.length !== length || spare.words.blocks !== blocks) return false;
+    if (spare.kind !== this.#options.values || (spare.stamps === null) !== (this.stamps === null)) return false;
+    this.hashes = spare.hashes;
+    this.words = spare.words;
+    this.values = spare.values as (V | undefined)[] | null;
+    this.stamps = spare.stamps;
+    spare = null;
+    return true;
   }
 
   /** Adds what another table has of this one's hashes; false if a cluster runs past the end. */

@@ -136,6 +136,16 @@ describe("a dict of words of all lengths", () => {
     }
   });
 
+  it("takes what it took before its only word came, once that is gone", () => {
+    const dict = new Dict<number>();
+    const empty = dict.sizeBytes;
+    for (const word of ["short", "a long word, which is a string, and in no slot"]) {
+      dict.set(word, 1);
+      dict.delete(word);
+      expect(dict.sizeBytes).toBe(empty);
+    }
+  });
+
   it.each([1, 2, 3, 4])("agrees with a Map over random changes (seed %i)", (seed) => {
     const clock = new ManualClock(0, seed);
     const below = (n: number) => Math.floor(clock.random() * n);

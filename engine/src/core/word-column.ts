@@ -102,6 +102,14 @@ export class WordColumn {
     return this.strings;
   }
 
+  /** Forgets all words; the room that strings have stays. */
+  clear(): void {
+    this.memory.fill(0);
+    this.strings?.fill(undefined);
+    this.strays = 0;
+    this.sizeBytes = this.memory.byteLength + (this.strings === null ? 0 : (this.places + 1) * REFERENCE_BYTES);
+  }
+
   clone(): WordColumn {
     const copy = new WordColumn(this.places, this.blocks, this.memory.slice().buffer as ArrayBuffer);
     copy.strings = this.strings === null ? null : this.strings.slice();

@@ -80,14 +80,19 @@ find_stack() {
   esac
 }
 
-# Becomes node with the program $1 and its arguments. A heap that the user has chosen stays.
+# Becomes node with the program $1 and its arguments. A heap that the user has chosen stays. New objects get 4 MB instead of 16,
+# of which V8 keeps two resident; and going through them while clients write is its longest pause.
 launch() {
   find_stack "$(ulimit -s 2>/dev/null)"
+  young=--max-semi-space-size=4
   case $NODE_OPTIONS in
-    *max-old-space-size* | *max_old_space_size*) exec node $stack "$@" ;;
+    *max-semi-space-size* | *max_semi_space_size*) young= ;;
+  esac
+  case $NODE_OPTIONS in
+    *max-old-space-size* | *max_old_space_size*) exec node $stack $young "$@" ;;
   esac
   find_memory ""
-  [ "$limit_kb" -gt 0 ] || exec node $stack "$@"
+  [ "$limit_kb" -gt 0 ] || exec node $stack $young "$@"
   find_heap "$limit_kb"
-  exec node $stack --max-old-space-size="$heap_mb" "$@"
+  exec node $stack $young --max-old-space-size="$heap_mb" "$@"
 }

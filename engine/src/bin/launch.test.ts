@@ -96,6 +96,8 @@ describe.skipIf(process.platform === "win32")("a launcher", () => {
     return args[0]!.startsWith("--stack-size=") ? args.slice(1) : args;
   }
 
+  const YOUNG = "--max-semi-space-size=4";
+
   const launchers = {
     "cinnabar-server": join(BIN, "cinnabar-server"),
     cinnabar: join(BIN, "../../console/bin/cinnabar"),
@@ -103,7 +105,8 @@ describe.skipIf(process.platform === "win32")("a launcher", () => {
 
   for (const [name, path] of Object.entries(launchers)) {
     it(`of ${name} becomes node, with a heap and the words as they were given`, () => {
-      const [heap, program, ...words] = launch(path, ["--port", "0", "", "a b"]);
+      const [young, heap, program, ...words] = launch(path, ["--port", "0", "", "a b"]);
+      expect(young).toBe(YOUNG);
       expect(heap).toMatch(/^--max-old-space-size=\d+$/);
       expect(program).toMatch(new RegExp(`/${name}\\.js$`));
       expect(words).toEqual(["--port", "0", "", "a b"]);
@@ -113,12 +116,22 @@ describe.skipIf(process.platform === "win32")("a launcher", () => {
       mkdirSync(join(root, "node_modules/.bin"), { recursive: true });
       symlinkSync(path, join(root, "node_modules/there"));
       symlinkSync("../there", join(root, "node_modules/.bin/here"));
-      expect(launch(join(root, "node_modules/.bin/here"), [])[1]).toMatch(new RegExp(`/${name}\\.js$`));
+      expect(launch(join(root, "node_modules/.bin/here"), []).at(-1)).toMatch(new RegExp(`/${name}\\.js$`));
     });
 
     it(`of ${name} leaves a heap alone that the user has chosen`, () => {
-      expect(launch(path, [], "--max-old-space-size=123")).toHaveLength(1);
-      expect(launch(path, [], "--max_old_space_size=123")).toHaveLength(1);
+      for (const flag of ["--max-old-space-size=123", "--max_old_space_size=123"]) {
+        const [young, program, ...rest] = launch(path, [], flag);
+        expect(young).toBe(YOUNG);
+        expect(program).toMatch(/\.js$/);
+        expect(rest).toEqual([]);
+      }
+      for (const flag of ["--max-semi-space-size=32", "--max_semi_space_size=32"]) {
+        const [heap, program, ...rest] = launch(path, [], flag);
+        expect(heap).toMatch(/^--max-old-space-size=/);
+        expect(program).toMatch(/\.js$/);
+        expect(rest).toEqual([]);
+      }
     });
   }
 });

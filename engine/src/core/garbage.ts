@@ -10,7 +10,7 @@ export function collectGarbage(): void {
 const ALLOCATED_BYTES = 3 * 1024 * 1024;
 
 /**
- * Short pauses in exchange for some more work, for a while. V8 collects young garbage when 16 MB have been allocated; the
+ * Short pauses in exchange for some more work, for a while. V8 collects young garbage when 16 MB have been allocated, where no flag says otherwise; the
  * pause is in proportion to what of that is still in use, and where clients write a million keys at random that is five to
  * ten milliseconds, too much beside a snapshot's slices. A caller that calls `check` often gets a quarter of that
  * pause, four times as often.

@@ -27,7 +27,7 @@
  */
 
 import type { Config } from "../config/config.ts";
-import { heapFigures, memoryLimit } from "../platform/memory.ts";
+import { heapFigures, memoryLimit, youngBytes } from "../platform/memory.ts";
 import { systemClock } from "./clock.ts";
 import type { Db } from "./db.ts";
 import { OOM } from "./errors.ts";
@@ -37,8 +37,6 @@ import type { Log } from "./log.ts";
 const MB = 1024 * 1024;
 const megabytes = (bytes: number) => Math.round(bytes / MB);
 
-/** What V8 adds to the old generation's size in its heap limit, for new objects, by default. */
-const YOUNG_BYTES = 48 * MB;
 /**
  * The share of the old generation that data may take. With 80 % in use for good, V8 ends a process after four collections in a
  * row that free little; scripts may go to 78 % (script-memory.ts).
@@ -145,7 +143,7 @@ export class HeapGuard {
     this.#host = host;
     this.#enabled = share !== false;
     this.heapLimit = heapFigures().limit;
-    const old = Math.max(this.heapLimit - YOUNG_BYTES, this.heapLimit * 0.6);
+    const old = Math.max(this.heapLimit - youngBytes, this.heapLimit * 0.6);
     const write = typeof share === "number" ? share : WRITE_SHARE;
     this.#heap = new Gauge(old, [write, write + (1 - write) * BEGUN_PART, write + (1 - write) * LOADED_PART]);
     const machine = memoryLimit();

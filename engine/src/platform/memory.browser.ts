@@ -17,6 +17,9 @@ export function heapFigures(): HeapFigures {
   return { used: told?.usedJSHeapSize ?? 0, limit: told?.jsHeapSizeLimit ?? ASSUMED_LIMIT, external: 0 };
 }
 
+/** What of the limit is for new objects; no page is told, and this is what Chromium has on a large machine. */
+export const youngBytes = 48 * 1024 * 1024;
+
 export function memoryLimit(): number {
   if (typeof navigator === "undefined" || !("deviceMemory" in navigator)) return ASSUMED_LIMIT;
   const { deviceMemory: gigabytes } = navigator;

@@ -9,6 +9,19 @@ export function heapFigures(): HeapFigures {
   return { used, limit, external };
 }
 
+const MB = 1024 * 1024;
+/** V8's own choice for each half of the young generation. */
+const USUAL_SEMI_SPACE_MB = 16;
+
+/** What the heap's limit has for new objects: three times `--max-semi-space-size`. Data that stays cannot use it. */
+export const youngBytes = 3 * MB * semiSpaceMb();
+
+function semiSpaceMb(): number {
+  const flags = `${process.env.NODE_OPTIONS ?? ""} ${process.execArgv.join(" ")}`;
+  const sizes = [...flags.matchAll(/--max[-_]semi[-_]space[-_]size[= ](\d+)/g)];
+  return Number(sizes.at(-1)?.[1] ?? USUAL_SEMI_SPACE_MB);
+}
+
 /** What this process may use: of its container, or of the machine. */
 export function memoryLimit(): number {
   const constrained = process.constrainedMemory?.() ?? 0;

@@ -4,10 +4,8 @@
  */
 
 import { collectGarbage } from "../core/garbage.ts";
-import { heapFigures } from "../platform/memory.ts";
+import { heapFigures, youngBytes } from "../platform/memory.ts";
 
-/** The young generation's share of the limit that V8 names: what stays cannot use it. */
-const YOUNG_BYTES = 48 * 1024 * 1024;
 /** From 80 % of the old generation on, V8 gives up when some collections in a row free little. */
 const FULLEST = 0.78;
 /** A collection must make so much of the heap free, or there will be another one before long. */
@@ -29,7 +27,7 @@ export class ScriptMemory {
   #now(): number {
     const { used, limit, external } = heapFigures();
     if (this.#externalBefore < 0) this.#externalBefore = external;
-    const most = (limit - YOUNG_BYTES) * FULLEST;
+    const most = (limit - youngBytes) * FULLEST;
     this.#most = most;
     // What a script takes outside has no limit but the machine's: it gets no more of it than of the heap.
     return Math.min(most - used, most - (external - this.#externalBefore));

@@ -34,7 +34,9 @@ describe.each(HEAPS)("with a heap of %d MB", (heapMb) => {
 
   beforeAll(async () => {
     const port = await freePort();
-    server = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, BIN, "--port", String(port), "--save", ""], {
+    // As the launcher starts it, with a heap of this size.
+    const program = ["--max-semi-space-size=4", `--max-old-space-size=${heapMb}`, BIN];
+    server = spawn(process.execPath, [...program, "--port", String(port), "--save", ""], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     await new Promise<void>((resolve) => {

@@ -83,7 +83,8 @@ export class HeapServer {
     this.port = port;
     this.heapMb = heapMb;
     this.dir = dir;
-    const program = [`--max-old-space-size=${heapMb}`, ...nodeWords(BIN)];
+    // As the launcher starts it, with a heap of this size.
+    const program = ["--max-semi-space-size=4", `--max-old-space-size=${heapMb}`, ...nodeWords(BIN)];
     const words = [...program, "--port", String(port), "--dir", dir, "--save", "", ...flags];
     const [start, startWords] = container?.words(process.execPath, words) ?? [process.execPath, words];
     this.child = spawn(start, startWords, { stdio: ["ignore", "pipe", "pipe"] });

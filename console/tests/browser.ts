@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { build, hasBrowser, launch, NARROW, WIDE } from "./chromium.ts";
+import { build, hasBrowser, launch, MOVED_DATES, NARROW, WIDE } from "./chromium.ts";
 
 /** How long a browser on a busy machine may take for one step. */
 export const PATIENCE_MS = 30_000;
@@ -13,29 +13,16 @@ export { hasBrowser, NARROW, WIDE };
 if (!hasBrowser) console.log("Skipped: the console's page, since chromium is not installed.");
 
 export async function openBrowser(): Promise<Browser> {
-  const { FAKETIME, LD_PRELOAD, ...env } = process.env as Record<string, string>;
-  if (FAKETIME === undefined) return launch();
-  return withDatesMovedBy(Number.parseInt(FAKETIME, 10), await launch(env));
+  const browser = await launch();
+  return MOVED_DATES === "" ? browser : withDatesMoved(browser);
 }
 
-/**
- * For `npm run test:times`: Chromium itself is many times slower on libfaketime, so it has the system's clock, and its pages have
- * dates that are moved as those of all other processes are.
- */
-function withDatesMovedBy(seconds: number, browser: Browser): Browser {
-  const script = `{
-    const System = Date;
-    const now = () => System.now() + ${seconds * 1_000};
-    globalThis.Date = new Proxy(System, {
-      construct: (_, args, target) => Reflect.construct(System, args.length === 0 ? [now()] : args, target),
-      apply: () => new System(now()).toString(),
-      get: (_, name) => (name === "now" ? now : System[name]),
-    });
-  }`;
+/** For `npm run test:times`: Chromium itself has the system's clock. */
+function withDatesMoved(browser: Browser): Browser {
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {
     const context = await newContext(options);
-    await context.addInitScript(script);
+    await context.addInitScript(MOVED_DATES);
     return context;
   };
   return browser;

@@ -17,15 +17,38 @@ export const hasBrowser = PROGRAM !== undefined;
 
 const ARGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
 
-export function launch(env?: Record<string, string>): Promise<Browser> {
-  return chromium.launch({ executablePath: PROGRAM!, args: ARGS, ...(env && { env }) });
+/** At `npm run test:times` Chromium has the system's clock: on libfaketime its threads never rest, and the machine is busy with them. */
+function options() {
+  const { FAKETIME, LD_PRELOAD, ...rest } = process.env;
+  const env = rest as Record<string, string>;
+  return { executablePath: PROGRAM!, args: ARGS, ...(FAKETIME !== undefined && { env }) };
+}
+
+const { FAKETIME } = process.env;
+
+/** A script that moves a page's or a worker's dates as those of all other processes are moved; empty where they are not. */
+export const MOVED_DATES =
+  FAKETIME === undefined
+    ? ""
+    : `{
+    const System = Date;
+    const now = () => System.now() + ${Number.parseInt(FAKETIME, 10) * 1_000};
+    globalThis.Date = new Proxy(System, {
+      construct: (_, args, target) => Reflect.construct(System, args.length === 0 ? [now()] : args, target),
+      apply: () => new System(now()).toString(),
+      get: (_, name) => (name === "now" ? now : System[name]),
+    });
+  }`;
+
+export function launch(): Promise<Browser> {
+  return chromium.launch(options());
 }
 
 /** A browser that keeps what it has in a folder, as somebody's own does. `kill` ends its process without a warning. */
 export async function launchFrom(
   profile: string,
 ): Promise<{ readonly context: BrowserContext; readonly kill: () => Promise<void> }> {
-  const context = await chromium.launchPersistentContext(profile, { executablePath: PROGRAM!, args: ARGS });
+  const context = await chromium.launchPersistentContext(profile, options());
   const gone = new Promise<void>((resolve) => context.once("close", () => resolve()));
   const kill = (): Promise<void> => {
     // Chromium's lock on the folder is a link to "<host>-<pid>".

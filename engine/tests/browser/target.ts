@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
-import { launch } from "../../../console/tests/chromium.ts";
+import { launch, MOVED_DATES } from "../../../console/tests/chromium.ts";
 import { browserSources } from "../../../scripts/browser-sources.js";
 import { type Target, targetOf } from "../conformance/target.ts";
 import { Wire } from "../conformance/wire.ts";
@@ -35,6 +35,7 @@ export async function bundle(): Promise<ReadonlyMap<string, string>> {
 
 /** Opens a WebSocket for each number that it gets and serves the client at the other end; `open` makes a new store first. */
 const WORKER = `
+  import "/dates.js";
   import { Engine } from "/engine.js";
   let engine;
   const origin = location.origin.replace("http", "ws");
@@ -73,7 +74,7 @@ export interface BrowserStore {
 export async function browserStore(where: Where): Promise<BrowserStore> {
   const engine = await bundle();
   const server = createServer(({ url }, response) => {
-    const script = url === "/worker.js" ? WORKER : engine.get(url ?? "");
+    const script = url === "/worker.js" ? WORKER : url === "/dates.js" ? MOVED_DATES : engine.get(url ?? "");
     response
       .setHeader("content-type", script === undefined ? "text/html" : "text/javascript")
       .end(script ?? page(where));

@@ -27,7 +27,7 @@
  */
 
 import type { Config } from "../config/config.ts";
-import { heapFigures, memoryLimit, youngBytes } from "../platform/memory.ts";
+import { heapFigures, memoryLimit, oldLimit } from "../platform/memory.ts";
 import { systemClock } from "./clock.ts";
 import type { Db } from "./db.ts";
 import { OOM } from "./errors.ts";
@@ -143,7 +143,7 @@ export class HeapGuard {
     this.#host = host;
     this.#enabled = share !== false;
     this.heapLimit = heapFigures().limit;
-    const old = Math.max(this.heapLimit - youngBytes, this.heapLimit * 0.6);
+    const old = oldLimit(this.heapLimit);
     const write = typeof share === "number" ? share : WRITE_SHARE;
     this.#heap = new Gauge(old, [write, write + (1 - write) * BEGUN_PART, write + (1 - write) * LOADED_PART]);
     const machine = memoryLimit();

@@ -17,8 +17,8 @@ export function heapFigures(): HeapFigures {
   return { used: told?.usedJSHeapSize ?? 0, limit: told?.jsHeapSizeLimit ?? ASSUMED_LIMIT, external: 0 };
 }
 
-/** What of the limit is for new objects; no page is told, and this is what Chromium has on a large machine. */
-export const youngBytes = 48 * 1024 * 1024;
+/** What of the limit is for objects that stay. No page is told; in Chromium up to 192 MB are for new ones. */
+export const oldLimit = (limit: number): number => Math.max(limit - 192 * 1024 * 1024, limit * 0.6);
 
 export function memoryLimit(): number {
   if (typeof navigator === "undefined" || !("deviceMemory" in navigator)) return ASSUMED_LIMIT;

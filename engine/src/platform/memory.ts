@@ -2,24 +2,31 @@
 import { totalmem } from "node:os";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { resourceLimits } from "node:worker_threads";
 import type { HeapFigures } from "./figures.ts";
+import { type HeapStart, oldLimitOf } from "./old-limit.ts";
 
 export function heapFigures(): HeapFigures {
   const { used_heap_size: used, heap_size_limit: limit, external_memory: external } = getHeapStatistics();
   return { used, limit, external };
 }
 
-const MB = 1024 * 1024;
-/** V8's own choice for each half of the young generation. */
-const USUAL_SEMI_SPACE_MB = 16;
+const START: Omit<HeapStart, "limit"> = {
+  flags: `${process.env.NODE_OPTIONS ?? ""} ${process.execArgv.join(" ")}`,
+  v8: process.versions.v8,
+  youngMb: resourceLimits.maxYoungGenerationSizeMb,
+};
 
-/** What the heap's limit has for new objects: three times `--max-semi-space-size`. Data that stays cannot use it. */
-export const youngBytes = 3 * MB * semiSpaceMb();
+let lastLimit = 0;
+let lastOld = 0;
 
-function semiSpaceMb(): number {
-  const flags = `${process.env.NODE_OPTIONS ?? ""} ${process.execArgv.join(" ")}`;
-  const sizes = [...flags.matchAll(/--max[-_]semi[-_]space[-_]size[= ](\d+)/g)];
-  return Number(sizes.at(-1)?.[1] ?? USUAL_SEMI_SPACE_MB);
+/** What of the heap's limit is for objects that stay: V8 tells only the sum with what is for new ones. */
+export function oldLimit(limit: number): number {
+  if (limit !== lastLimit) {
+    lastLimit = limit;
+    lastOld = oldLimitOf({ ...START, limit });
+  }
+  return lastOld;
 }
 
 /** What this process may use: of its container, or of the machine. */

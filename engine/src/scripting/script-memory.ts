@@ -4,7 +4,7 @@
  */
 
 import { collectGarbage } from "../core/garbage.ts";
-import { heapFigures, youngBytes } from "../platform/memory.ts";
+import { heapFigures, oldLimit } from "../platform/memory.ts";
 
 /** From 80 % of the old generation on, V8 gives up when some collections in a row free little. */
 const FULLEST = 0.78;
@@ -27,7 +27,7 @@ export class ScriptMemory {
   #now(): number {
     const { used, limit, external } = heapFigures();
     if (this.#externalBefore < 0) this.#externalBefore = external;
-    const most = (limit - youngBytes) * FULLEST;
+    const most = oldLimit(limit) * FULLEST;
     this.#most = most;
     // What a script takes outside has no limit but the machine's: it gets no more of it than of the heap.
     return Math.min(most - used, most - (external - this.#externalBefore));

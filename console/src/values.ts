@@ -160,6 +160,9 @@ export function codeOf(thrown: unknown): string | undefined {
 }
 
 /** The text of what was thrown, which may be anything. */
+/** A count with what it counts: "1 key", "3 keys". */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -39,7 +39,7 @@ describe("findings", () => {
     ["Memory", { used_memory: "900" }, "delayed: 900 B of 1000 B memory are in use."],
     ["Clients", { connected_clients: "9500" }, "delayed: 9500 of 10000 client connections are in use."],
     ["Stats", { evicted_keys: "9" }, "delayed: 2 keys were evicted in the last seconds."],
-    ["Stats", { rejected_connections: "3" }, "failed: 1 connections were rejected just now."],
+    ["Stats", { rejected_connections: "3" }, "failed: 1 connection was rejected just now."],
   ])("%s %o", (section, fields, finding) => {
     expect(textsOf(changed(section, fields))).toEqual([finding]);
   });

@@ -1,7 +1,7 @@
 /** How the page reads what is typed, and writes what is stored. */
 import { expect, test } from "vitest";
 import { wordOf } from "../src/values.ts";
-import { bytes, duration, editable, micros, number, sendable, shown, splitWords } from "../ui/format.ts";
+import { bytes, counted, duration, editable, micros, number, sendable, shown, splitWords } from "../ui/format.ts";
 
 test.each([
   ["SET a b", ["SET", "a", "b"]],
@@ -50,3 +50,9 @@ test.each(["plain", "one\ntwo", "one\r\ntwo\r\n", "one\r\ntwo\nthree\r", "C:\\ra
     expect(read(typed.replaceAll("\n", "\r\n")).replaceAll("\r\n", "\n")).toBe(text.replaceAll("\r\n", "\n"));
   },
 );
+
+test("a count agrees with what it counts", () => {
+  expect([0, 1, 2].map((count) => counted(count, "key"))).toEqual(["0 keys", "1 key", "2 keys"]);
+  expect(counted(1, "entry", "entries")).toBe("1 entry");
+  expect(counted(12_300, "entry", "entries")).toBe("12.3 k entries");
+});

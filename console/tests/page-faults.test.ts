@@ -190,7 +190,7 @@ describe.runIf(hasBrowser)("the page", () => {
     await page.goto(`${served.url}/#/keys`);
     await page.getByText(/^\d+\+ keys$/).waitFor();
     await page.getByRole("button", { name: "Tree" }).click();
-    await page.getByRole("button", { name: "Load more" }).click();
+    await page.getByRole("button", { name: "Load 1000 more" }).click();
     await expect
       .poll(async () => Number.parseInt((await page.locator(".left .note").textContent()) ?? "", 10), {
         timeout: 10_000,

@@ -64,7 +64,7 @@ describePages("keys", (_name, label, opened) => {
     const { page } = opened();
     await visit("keys?filters=open");
     await page.getByLabel("Size from").fill("10KB");
-    await page.getByText("1 keys fit").waitFor();
+    await page.getByText("1 key fits").waitFor();
     await row("large").waitFor();
     expect(await page.locator(".key").count()).toBe(1);
     await page.getByLabel("Size from").fill("nonsense");

@@ -1,6 +1,6 @@
 /** Whether a store is well, and if not, why: each finding with its weight, a sentence, and the page that has more. */
 import { type Info, numbersOf, total } from "../src/info.ts";
-import { bytes, number } from "./format.ts";
+import { bytes, counted, number } from "./format.ts";
 import { type QueueName, queuePath } from "./queue-link.ts";
 
 export interface Finding {
@@ -62,12 +62,16 @@ export function findingsOf(facts: Facts): readonly Finding[] {
   if (evicted > 0)
     found.push({
       weight: "delayed",
-      text: `${number(evicted)} keys were evicted in the last seconds.`,
+      text: `${counted(evicted, "key was", "keys were")} evicted in the last seconds.`,
       path: "config",
     });
   const rejected = growth(facts, "Stats", "rejected_connections");
   if (rejected > 0)
-    found.push({ weight: "failed", text: `${number(rejected)} connections were rejected just now.`, path: "clients" });
+    found.push({
+      weight: "failed",
+      text: `${counted(rejected, "connection was", "connections were")} rejected just now.`,
+      path: "clients",
+    });
   for (const { dead, ...queue } of queues) {
     if (dead === 0) continue;
     const text = `${number(dead)} dead ${dead === 1 ? "job" : "jobs"} in queue ${queue.name}.`;

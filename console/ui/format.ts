@@ -19,6 +19,10 @@ export function number(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(value >= 100 ? 0 : 1);
 }
 
+/** A count with what it counts: "1 key", "12.3 k keys". */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${number(count)} ${count === 1 ? one : many}`;
+
 export function micros(value: number): string {
   if (value >= 1e6) return `${(value / 1e6).toFixed(1)} s`;
   if (value >= 1e3) return `${(value / 1e3).toFixed(1)} ms`;

@@ -285,7 +285,7 @@ describe.runIf((full || ready) && hasBrowser)("the built site", () => {
       await open();
       await keys().getByRole("button", { name: "More filters" }).click();
       await keys().getByRole("combobox", { name: "Expiry" }).selectOption("some");
-      await keys().getByText("1 keys fit").waitFor();
+      await keys().getByText("1 key fits").waitFor();
       await expect.poll(() => keys().locator(".key.folder .label").allTextContents()).toEqual(["cart:"]);
     });
 

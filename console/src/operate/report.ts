@@ -1,5 +1,5 @@
 /** An analysis as a document: Markdown, HTML that needs nothing else, or the figures as JSON. */
-import type { Text } from "../values.ts";
+import { counted, type Text } from "../values.ts";
 import { size } from "./advice.ts";
 import type { Analysis } from "./survey.ts";
 
@@ -39,7 +39,7 @@ function sectionsOf(analysis: Analysis): Section[] {
 }
 
 const headOf = ({ matched, bytes, done, state }: Analysis, backend: string): string =>
-  `${matched} keys, ${size(bytes)}, of ${done} scanned on ${backend}.${state === "done" ? "" : " The scan is not complete."}`;
+  `${counted(matched, "key")}, ${size(bytes)}, of ${done} scanned on ${backend}.${state === "done" ? "" : " The scan is not complete."}`;
 
 /** Bars part columns, and backticks code: what is stored must not change the table. */
 const cell = (text: string | number): string =>

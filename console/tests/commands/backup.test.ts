@@ -94,7 +94,7 @@ describe("a backup of a folder", () => {
     expect(taken.code, taken.err).toBe(0);
     expect(files(into)).toHaveLength(2);
     expect(taken.out.match(/verified by loading/g)).toHaveLength(3);
-    expect((await cinnabar(["backup", "list", into])).out.match(/1 keys of/g)).toHaveLength(2);
+    expect((await cinnabar(["backup", "list", into])).out.match(/1 key of/g)).toHaveLength(2);
   });
 
   test("that is damaged is refused", async () => {
@@ -109,7 +109,7 @@ describe("a backup of a folder", () => {
     expect((await cinnabar(["backup", "verify", into])).code).toBe(1);
     expect((await cinnabar(["backup", "list", into])).code).toBe(2);
     const older = await cinnabar(["backup", "restore", join(into, files(into)[0]!), target]);
-    expect(older.out).toContain("Restored 1 keys");
+    expect(older.out).toContain("Restored 1 key");
     const store = await open(target);
     expect(await store.call("GET", "k")).toBe("v");
     await store.close();

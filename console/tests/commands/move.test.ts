@@ -202,7 +202,7 @@ describe.runIf(installed("redis-server"))("move", () => {
     await to.call("SET", "string:0", "changed");
     const refused = await cinnabar(["move", "--roll-back", a.url, b.url]);
     expect(refused.code).toBe(1);
-    expect(refused.err).toContain('1 keys differ, among them "string:0"');
+    expect(refused.err).toContain('1 key differs: "string:0"');
     await to.call("SET", "string:0", "value 0");
     const back = await cinnabar(["move", "--roll-back", a.url, b.url]);
     expect(back.out).toContain("takes writes again");

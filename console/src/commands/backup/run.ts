@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../options.ts";
-import { messageOf } from "../../values.ts";
+import { counted, messageOf } from "../../values.ts";
 import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
 import { type Place, placeOf } from "../link/place.ts";
@@ -10,7 +10,7 @@ import { loadRdb, writeRdb } from "../link/rdb.ts";
 import { reach } from "../link/reach.ts";
 import { WholeStore } from "../link/stores.ts";
 import { type TlsSettings, tlsFrom } from "../link/tls.ts";
-import { compareAll, sizeOf, someOf } from "../move/compare.ts";
+import { compareAll, sizeOf, tellOf } from "../move/compare.ts";
 import { Copier } from "../move/copy.ts";
 import { didYouMean } from "../nearest.ts";
 import { Progress } from "../progress.ts";
@@ -73,7 +73,7 @@ async function takeOne(place: Place, tls: TlsSettings, folder: string, { stdout 
     const keys = await keysIn(backup.file);
     const sha256 = await sha256Of(backup.file);
     writeManifest(backup.file, { takenAt: takenAt.toISOString(), source: reached.label, keys, sha256 });
-    stdout.write(`${backup.file}: ${keys} keys of ${reached.label}, verified by loading\n`);
+    stdout.write(`${backup.file}: ${counted(keys, "key")} of ${reached.label}, verified by loading\n`);
   } catch (error) {
     rmSync(backup.file, { force: true });
     throw error;
@@ -110,7 +110,7 @@ async function list(_args: Arguments, rest: readonly string[], { stdout }: Strea
   for (const { file } of backupsIn(folder)) {
     try {
       const { takenAt, keys, source } = await checkedManifest(file);
-      stdout.write(`${file}  ${takenAt}  ${keys} keys of ${source}\n`);
+      stdout.write(`${file}  ${takenAt}  ${counted(keys, "key")} of ${source}\n`);
     } catch (error) {
       stdout.write(`${messageOf(error)}\n`);
       code = 2;
@@ -133,7 +133,7 @@ async function verify(_args: Arguments, rest: readonly string[], { stdout }: Str
   const file = fileIn(path);
   const manifest = await checkedManifest(file);
   const keys = await keysIn(file);
-  stdout.write(`${file}: sound, ${keys} keys of ${manifest.source}, taken ${manifest.takenAt}\n`);
+  stdout.write(`${file}: sound, ${counted(keys, "key")} of ${manifest.source}, taken ${manifest.takenAt}\n`);
   return 0;
 }
 
@@ -158,7 +158,8 @@ async function restore(args: Arguments, rest: readonly string[], streams: Stream
 
 async function restored(from: WholeStore, to: WholeStore, replaces: boolean, streams: Streams): Promise<number> {
   const count = await to.count();
-  if (count > 0 && !replaces) throw new CommandFailure(`${to.label} has ${count} keys`, "--replace deletes them first");
+  if (count > 0 && !replaces)
+    throw new CommandFailure(`${to.label} has ${counted(count, "key")}`, "--replace deletes them first");
   if (count > 0) for (const primary of await to.primaries()) await primary.call("FLUSHALL");
   const progress = new Progress(streams);
   const copier = new Copier(from, to, (db) => db, progress);
@@ -166,11 +167,11 @@ async function restored(from: WholeStore, to: WholeStore, replaces: boolean, str
   const { keys, suspects } = await compareAll(from, to, (db) => db, progress);
   if (sizeOf(suspects) > 0) {
     throw new CommandFailure(
-      `${sizeOf(suspects)} keys are not as in the backup, among them ${someOf(suspects)}`,
+      tellOf(suspects, "key is not as in the backup", "keys are not as in the backup"),
       "does something else write there?",
     );
   }
-  streams.stdout.write(`Restored ${keys} keys from ${from.label} to ${to.label}; every key was compared.\n`);
+  streams.stdout.write(`Restored ${counted(keys, "key")} from ${from.label} to ${to.label}; every key was compared.\n`);
   return 0;
 }
 

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { UsageError } from "../../options.ts";
-import { messageOf } from "../../values.ts";
+import { counted, messageOf } from "../../values.ts";
 import { isPlace } from "../cli/place-word.ts";
 import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
@@ -280,7 +280,7 @@ const shareOf = (count: number, round: number, rounds: number): number =>
 function show(progress: Progress, { label, recorder }: Subject, { ms, count }: Extent): void {
   const isCounted = Number.isFinite(count);
   const done = isCounted ? recorder.requests + recorder.errorCount : Math.round(recorder.elapsedMs / 1_000);
-  const errors = recorder.errorCount === 0 ? "" : `, ${recorder.errorCount} errors`;
+  const errors = recorder.errorCount === 0 ? "" : `, ${counted(recorder.errorCount, "error")}`;
   const rate = Math.round((recorder.requests / Math.max(1, recorder.elapsedMs)) * 1_000);
   progress.show(
     `${label}: ${rate} requests/s${errors}`,
@@ -297,7 +297,7 @@ function tell(subjects: readonly Subject[], plan: Plan, args: Arguments, { stdou
     rate === undefined ? `closed loop, pipeline ${pipeline}` : `open loop, ${grouped(rate)} requests a second`;
   const report: Report = {
     title: subjects[0]!.title,
-    load: `${loop}, ${clients} clients, ${grouped(keys)} keys, values of ${valueBytes} bytes`,
+    load: `${loop}, ${counted(clients, "client")}, ${grouped(keys)} ${keys === 1 ? "key" : "keys"}, values of ${counted(valueBytes, "byte")}`,
     settings: { loop: rate === undefined ? "closed" : "open", clients, pipeline, rate, keys, valueBytes, seed, rounds },
     sides: subjects,
     isOpen: rate !== undefined,

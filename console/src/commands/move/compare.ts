@@ -110,7 +110,13 @@ export async function databases(from: WholeStore, to: WholeStore, toDb: DbMap): 
 
 export const sizeOf = (suspects: Suspects): number => [...suspects.values()].reduce((sum, { size }) => sum + size, 0);
 
-export function someOf(suspects: Suspects): string {
+/** What is wrong with them, and some of their names. */
+export function tellOf(suspects: Suspects, one: string, many: string): string {
+  const size = sizeOf(suspects);
+  return size === 1 ? `1 ${one}: ${someOf(suspects)}` : `${size} ${many}, among them ${someOf(suspects)}`;
+}
+
+function someOf(suspects: Suspects): string {
   return [...suspects.values()]
     .flatMap((names) => [...names])
     .slice(0, 5)

@@ -1,7 +1,7 @@
 /** The steps of `cinnabar move`, and what is put back when one of them fails. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../options.ts";
-import { messageOf } from "../../values.ts";
+import { counted, messageOf } from "../../values.ts";
 import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
 import { type Place, placeOf } from "../link/place.ts";
@@ -9,7 +9,7 @@ import { reach } from "../link/reach.ts";
 import { infoOf, WholeStore } from "../link/stores.ts";
 import { tlsFrom } from "../link/tls.ts";
 import { Progress } from "../progress.ts";
-import { compareAll, type DbMap, type Suspects, sizeOf, someOf, stillDifferent, surplus, suspect } from "./compare.ts";
+import { compareAll, type DbMap, type Suspects, sizeOf, stillDifferent, surplus, suspect, tellOf } from "./compare.ts";
 import { Copier } from "./copy.ts";
 import { followerOf, offsetOf } from "./follow.ts";
 import { holdWrites, isFenced, lowerFence, releaseWrites } from "./hold.ts";
@@ -62,7 +62,7 @@ export async function runMove(args: Arguments, streams: Streams): Promise<number
     const { keys, heldMs, by } = outcome;
     const checked = move.verifies ? "; every key was compared" : "";
     streams.stdout.write(
-      `Moved ${keys} keys from ${from.label} to ${to.label} by ${by} in ${seconds(performance.now() - began)}${checked}.\n`,
+      `Moved ${counted(keys, "key")} from ${from.label} to ${to.label} by ${by} in ${seconds(performance.now() - began)}${checked}.\n`,
     );
     streams.stdout.write(`Writes were held for ${Math.ceil(heldMs)} ms.\n`);
     if (places[0].kind !== "folder") {
@@ -106,7 +106,7 @@ async function prepare(move: Move, args: Arguments): Promise<void> {
   const count = await to.count();
   if (count > 0 && !args.has("replace")) {
     throw new CommandFailure(
-      `${to.label} has ${count} keys`,
+      `${to.label} has ${counted(count, "key")}`,
       "--resume goes on with a move that was interrupted; --replace deletes what is there",
     );
   }
@@ -209,7 +209,7 @@ async function switchOver(move: Move, by: Outcome["by"], way: Way): Promise<Outc
     const left = await verifiedAtLast(move, way, suspects);
     if (sizeOf(left) > 0)
       throw new CommandFailure(
-        `${sizeOf(left)} keys differ, among them ${someOf(left)}`,
+        tellOf(left, "key differs", "keys differ"),
         "nothing was switched; try again, and report it if it stays",
       );
     await way.promote();
@@ -255,7 +255,7 @@ async function rollBack({ from, to, toDb, progress }: Move, { stdout }: Streams)
     for (const [db, names] of await surplus(from, to, toDb)) suspect(suspects, db, names);
     if (sizeOf(suspects) > 0) {
       throw new CommandFailure(
-        `${to.label} has changed since: ${sizeOf(suspects)} keys differ, among them ${someOf(suspects)}`,
+        `${to.label} has changed since: ${tellOf(suspects, "key differs", "keys differ")}`,
         `move its data back: cinnabar move --replace ${to.label} ${from.label} (after CONFIG SET min-replicas-to-write 0 on ${from.label})`,
       );
     }

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
 import { UsageError } from "../../options.ts";
+import { counted } from "../../values.ts";
 import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
 import { placeOf } from "../link/place.ts";
@@ -52,7 +53,7 @@ export async function runExport(args: Arguments, streams: Streams): Promise<numb
       out.end();
       await Promise.race([once(out, "finish"), failed]);
     }
-    streams.stderr.write(`Exported ${count} keys of ${store.label}.\n`);
+    streams.stderr.write(`Exported ${counted(count, "key")} of ${store.label}.\n`);
     return 0;
   } finally {
     await store.close();

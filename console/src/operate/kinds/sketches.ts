@@ -1,5 +1,7 @@
 /** Bloom filters, cuckoo filters, count-min sketches and top-k. */
+
 import { BloomFilter, CountMinSketch, CuckooFilter, TopK } from "cinnabar/sketches";
+import { counted } from "../../values.ts";
 import { clearing } from "./actions.ts";
 import { type Action, type Figure, integerOf, type Kind, numberIn, type Opening, PAGE } from "./kind.ts";
 
@@ -168,7 +170,7 @@ export const COUNT_MIN_SKETCHES: Kind = {
   actions: [
     counting("sketch", async (doing) => {
       const item = doing.values.item ?? "";
-      return `${item} is now counted as seen ${await countMin(doing).add(item, integerOf(doing.values, "by", "How often"))} times.`;
+      return `${item} is now counted as seen ${counted(await countMin(doing).add(item, integerOf(doing.values, "by", "How often")), "time")}.`;
     }),
     forgetting("count-min sketch", countMin),
   ],
@@ -222,7 +224,7 @@ export const TOP_K: Kind = {
   actions: [
     counting("sketch", async (doing) => {
       const item = doing.values.item ?? "";
-      return `${item} is now counted as seen ${await topK(doing).add(item, integerOf(doing.values, "by", "How often"))} times.`;
+      return `${item} is now counted as seen ${counted(await topK(doing).add(item, integerOf(doing.values, "by", "How often")), "time")}.`;
     }),
     forgetting("top-k sketch", topK),
   ],

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { AdView as AdData } from "../../../src/examples/ads.ts";
 import { ActButton } from "../../acting.tsx";
 import { act, type Wire } from "../../api.ts";
-import { micros as time } from "../../format.ts";
+import { counted, micros as time } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { States, Table, useActions } from "../../parts.tsx";
 import { AdDialog } from "./ads-form.tsx";
@@ -208,7 +208,7 @@ function Crowd({ actions }: { actions: Actions }) {
       <span className="dim" role="status">
         {result === null
           ? "They click as people do: watch what is learned."
-          : `${result.visitors - result.nothing} ads in ${time(result.micros)}${first ? `; most often ${first.id}, ${first.shown} times` : ""}`}
+          : `${counted(result.visitors - result.nothing, "ad")} in ${time(result.micros)}${first ? `; most often ${first.id}, ${counted(first.shown, "time")}` : ""}`}
       </span>
     </div>
   );

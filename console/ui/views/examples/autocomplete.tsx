@@ -2,6 +2,7 @@
 import { type SubmitEvent, useState } from "react";
 import { ActButton } from "../../acting.tsx";
 import { act, get } from "../../api.ts";
+import { counted } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { States, useActions } from "../../parts.tsx";
 import { Combobox } from "./combobox.tsx";
@@ -74,7 +75,7 @@ function Guild(props: {
   return (
     <section className="card complete-box" aria-label="The guild">
       <h2>
-        The guild <span className="dim">{loaded.data ? `${loaded.data.size} members` : ""}</span>
+        The guild <span className="dim">{loaded.data ? counted(loaded.data.size, "member") : ""}</span>
       </h2>
       <div className="row complete-tools">
         <input

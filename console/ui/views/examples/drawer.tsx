@@ -1,7 +1,7 @@
 /** The drawer below every example: what each request sent to the store, in which round trips, and how long they took. */
 import { useState } from "react";
 import type { TracedCommand, TracedTrip } from "../../../src/trace.ts";
-import { micros } from "../../format.ts";
+import { counted, micros } from "../../format.ts";
 import { useKeys } from "./pieces.ts";
 import { clearTraces, type Noted, useTraces } from "./traces.ts";
 
@@ -12,8 +12,6 @@ const wasOpen = (): boolean => {
   const kept = localStorage.getItem(KEY);
   return kept === null ? ROOM.matches : kept === "open";
 };
-
-const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 const tripsOf = ({ trips, more }: Noted): number => trips.length + more;
 
@@ -52,7 +50,7 @@ function Trip({ trip }: { trip: TracedTrip }) {
         {trip.commands.map((command, nth) => (
           <Command key={nth} command={command} />
         ))}
-        {trip.more > 0 && <span className="dim">… and {plural(trip.more, "more command")}</span>}
+        {trip.more > 0 && <span className="dim">… and {counted(trip.more, "more command")}</span>}
         {trip.error !== null && <span className="bad">{trip.error}</span>}
       </div>
       <span className="num" title={`began ${micros(trip.startMicros)} after the request`}>
@@ -72,7 +70,7 @@ function Request({ request, open }: { request: Noted; open: boolean }) {
         {request.times > 1 && <span className="dim">× {request.times}</span>}
         {request.status >= 400 && <span className="bad">{request.status}</span>}
         <span className="num">
-          {plural(tripsOf(request), "round trip")}, {micros(request.storeMicros)}
+          {counted(tripsOf(request), "round trip")}, {micros(request.storeMicros)}
         </span>
       </summary>
       {request.trips.length === 0 ? (
@@ -82,7 +80,7 @@ function Request({ request, open }: { request: Noted; open: boolean }) {
           {request.trips.map((trip, nth) => (
             <Trip key={nth} trip={trip} />
           ))}
-          {request.more > 0 && <li className="dim">… and {plural(request.more, "more round trip")}</li>}
+          {request.more > 0 && <li className="dim">… and {counted(request.more, "more round trip")}</li>}
         </ol>
       )}
     </details>
@@ -110,7 +108,7 @@ export function Drawer({ name }: { name: string }) {
         </button>
         <span className="dim latest" aria-live="off">
           {newest &&
-            `${newest.method} ${place(newest)}: ${plural(tripsOf(newest), "round trip")}, ${micros(newest.storeMicros)}`}
+            `${newest.method} ${place(newest)}: ${counted(tripsOf(newest), "round trip")}, ${micros(newest.storeMicros)}`}
         </span>
         <button type="button" className="plain" disabled={requests.length === 0} onClick={clearTraces}>
           Clear

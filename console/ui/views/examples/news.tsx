@@ -3,7 +3,7 @@ import type { ArticleSeen } from "cinnabar/board";
 import { type SubmitEvent, useState } from "react";
 import { ActButton, acting } from "../../acting.tsx";
 import { act, type Failure } from "../../api.ts";
-import { duration, moment } from "../../format.ts";
+import { counted, duration, moment } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Dialog, States, useActions } from "../../parts.tsx";
 import { useEvents } from "./events.ts";
@@ -277,7 +277,7 @@ export function News() {
     });
   };
   return (
-    <ExamplePage name="news" title="News" changed={reload} note={loaded.data && `${loaded.data.size} articles`}>
+    <ExamplePage name="news" title="News" changed={reload} note={loaded.data && counted(loaded.data.size, "article")}>
       <div className="row news-tools">
         <Choices by={by} group={group} groups={loaded.data?.groups ?? []} choose={choose} combine={combine} />
         <button type="button" className="main" onClick={() => setPosting(true)}>

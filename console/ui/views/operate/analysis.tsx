@@ -13,7 +13,7 @@ import { literally } from "../../../src/operate/prefixes.ts";
 import type { Analysis } from "../../../src/operate/survey.ts";
 import { useAddress } from "../../address.ts";
 import { endpoint } from "../../base.ts";
-import { bytes, duration, number, sendable, shown } from "../../format.ts";
+import { bytes, counted, duration, number, sendable, shown } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Empty, Head, Loading, Scroll, States, Table, toast } from "../../parts.tsx";
 import { ScanBar, useIsSmall, useSurvey } from "./survey.tsx";
@@ -216,7 +216,7 @@ function Figures({ analysis }: { analysis: Analysis }) {
         {matched === 0 ? "" : `${bytes(size / matched)} a key`}
       </Figure>
       <Figure title="Without expiry" value={percent(lasting.count, matched)}>
-        {`${number(lasting.count)} keys, ${bytes(lasting.bytes)}`}
+        {`${counted(lasting.count, "key")}, ${bytes(lasting.bytes)}`}
       </Figure>
       <Figure title="Biggest key" value={first?.bytes == null ? "none" : bytes(first.bytes)}>
         {first === undefined ? "" : `${first.type}, ${percent(first.bytes ?? 0, size)} of all`}
@@ -304,7 +304,7 @@ export function AnalysisPage() {
   }, [typed]);
   return (
     <>
-      <Head title="Analysis" note={keys === undefined ? "" : `${number(keys)} keys in the store`}>
+      <Head title="Analysis" note={keys === undefined ? "" : `${counted(keys, "key")} in the store`}>
         {id !== null &&
           (Object.keys(REPORTS) as (keyof typeof REPORTS)[]).map((format) => (
             <a
@@ -335,11 +335,11 @@ export function AnalysisPage() {
             onChange={(event) => setTyped({ ...typed, separator: event.currentTarget.value })}
           />
         </label>
-        {isWanted && <ScanBar survey={survey} what="keys" />}
+        {isWanted && <ScanBar survey={survey} what={["key", "keys"]} />}
       </div>
       {!isWanted && keys !== undefined && (
         <Empty
-          title={`${number(keys)} keys are looked at one by one.`}
+          title={`${counted(keys, "key is", "keys are")} looked at one by one.`}
           icon={IconChartTreemap}
           action={
             <button type="button" className="main with-icon" onClick={() => address.replace({ run: "on" })}>

@@ -3,7 +3,7 @@ import { IconUsersGroup } from "@tabler/icons-react";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
-import { duration, number } from "../../format.ts";
+import { counted, duration, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Dialog, Empty, States, Table, useActions } from "../../parts.tsx";
 
@@ -43,7 +43,13 @@ function Lag({ lag }: { lag: number }) {
   const from = MOST_POINTS - points.current.length;
   const line = points.current.map((each, at) => `${(from + at) * step},${HEIGHT - 2 - (each / most) * (HEIGHT - 4)}`);
   return (
-    <svg className="lag" width={WIDTH} height={HEIGHT} role="img" aria-label={`Lag: ${lag} entries, at most ${most}`}>
+    <svg
+      className="lag"
+      width={WIDTH}
+      height={HEIGHT}
+      role="img"
+      aria-label={`Lag: ${counted(lag, "entry", "entries")}, at most ${most}`}
+    >
       <polyline points={line.join(" ")} />
     </svg>
   );

@@ -6,7 +6,7 @@ import type { Value } from "../../../src/values.ts";
 import { ActButton } from "../../acting.tsx";
 import { type Address, changeAddress, useAddress } from "../../address.ts";
 import { act, type Failure, get } from "../../api.ts";
-import { bytes, duration, isText, number, shown } from "../../format.ts";
+import { bytes, counted, duration, isText, number, shown } from "../../format.ts";
 import { useRecoveries } from "../../live.ts";
 import { Confirm, Dialog, Empty, Loading, Scroll, Trouble, useActions, ValueView } from "../../parts.tsx";
 import { currentPlace } from "../../router.ts";
@@ -314,8 +314,14 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
       <h2 className="name">{shown(view.key)}</h2>
       <p className="about">
         <span className={`tag ${view.type}`}>{view.type}</span>
-        <span>{view.encoding}</span>
-        <span>{isString ? bytes(view.length) : `${number(view.length)} elements`}</span>
+        {view.encoding !== view.type && <span>{view.encoding}</span>}
+        <span>
+          {isString
+            ? bytes(view.length)
+            : view.type === "stream"
+              ? counted(view.length, "entry", "entries")
+              : counted(view.length, "element")}
+        </span>
         {view.bytes !== null && <span>{bytes(view.bytes)} in memory</span>}
         {view.ttlMs === null ? (
           <span>does not expire</span>

@@ -2,7 +2,7 @@
 import type { KeyFacts } from "../../../src/operate/keys.ts";
 import { literally, partsOf } from "../../../src/operate/prefixes.ts";
 import type { FolderRow } from "../../../src/operate/survey.ts";
-import { sendable, shown } from "../../format.ts";
+import { counted, sendable, shown } from "../../format.ts";
 import type { Folders } from "./survey.tsx";
 
 /** A key with the moment in which its time to live was read. */
@@ -97,9 +97,9 @@ export function treeRows(options: TreeOptions): Row[] {
   const rows: Row[] = [];
   const level = (at: Folder | undefined, path: readonly string[], depth: number) => {
     const known = scanned.get(idOf(path));
-    const counted = new Map<string, FolderRow>(known?.folders.map((each) => [each.name, each]));
-    for (const first of [...new Set([...(at?.folders.keys() ?? []), ...counted.keys()])].sort()) {
-      const row = counted.get(first);
+    const byName = new Map<string, FolderRow>(known?.folders.map((each) => [each.name, each]));
+    for (const first of [...new Set([...(at?.folders.keys() ?? []), ...byName.keys()])].sort()) {
+      const row = byName.get(first);
       let [inner, names] = [at?.folders.get(first), [first]];
       const isOne = row === undefined || (row.folders === 1 && row.direct === 0);
       while (isOne && inner !== undefined && inner.folders.size === 1 && inner.keys.length === 0) {
@@ -125,7 +125,7 @@ export function treeRows(options: TreeOptions): Row[] {
       rows.push({ kind: "more", id: `more ${idOf(path)}`, label, depth, match: `${literally(prefix)}*` });
     }
     if (known.others.count > 0) {
-      const label = `${known.others.count} keys in folders that are not listed`;
+      const label = `${counted(known.others.count, "key")} in folders that are not listed`;
       rows.push({ kind: "note", id: `note ${idOf(path)}`, label, depth });
     }
   };

@@ -9,7 +9,7 @@ import type { KeyFacts } from "../../../src/operate/keys.ts";
 import { ActButton } from "../../acting.tsx";
 import { useAddress } from "../../address.ts";
 import { act, type Failure, get } from "../../api.ts";
-import { number, sendable } from "../../format.ts";
+import { counted, number, sendable } from "../../format.ts";
 import { useRecoveries } from "../../live.ts";
 import { Empty, Head, Loading, Trouble } from "../../parts.tsx";
 import { useUndone } from "../../undo.tsx";
@@ -191,7 +191,7 @@ export function Keys() {
     ? "looking …"
     : isAll || matched === undefined || matched <= keys.length
       ? `${keys.length}${isAll ? "" : "+"} ${keys.length === 1 ? "key" : "keys"}`
-      : `${keys.length} of ${matched} keys`;
+      : `${keys.length} of ${counted(matched, "key")}`;
   /** Whether the open dialog has changed keys: what was selected is another set of keys then. */
   const [isDone, setDone] = useState(false);
   const close = () => {
@@ -339,19 +339,21 @@ export function Keys() {
           />
         )}
         <div className="row foot">
-          {wantsScan && isFine && <ScanBar survey={survey} what={filter.isEmpty ? "keys" : "keys fit"} />}
+          {wantsScan && isFine && (
+            <ScanBar survey={survey} what={filter.isEmpty ? ["key", "keys"] : ["key fits", "keys fit"]} />
+          )}
           {!wantsScan && !isListed && !isLoading && total !== undefined && (
             <button type="button" onClick={() => address.replace({ scan: "on" })}>
-              {`Scan all ${number(total)} keys for true counts`}
+              {total === 1 ? "Scan the key for true counts" : `Scan all ${number(total)} keys for true counts`}
             </button>
           )}
           {!filter.needsScan && listed.cursor !== "0" && (
             <>
               <button type="button" disabled={isLoading} onClick={() => listed.more(1)}>
-                Load more
+                Load 1000 more
               </button>
               <button type="button" disabled={isLoading} onClick={() => listed.more(50)}>
-                Load 50 pages
+                Load 50 000 more
               </button>
             </>
           )}

@@ -4,7 +4,7 @@ import type { ListInfo, ShardInfo, ShardsInfo } from "cinnabar/sharded";
 import { type SubmitEvent, useState } from "react";
 import { ActButton } from "../../acting.tsx";
 import { act } from "../../api.ts";
-import { bytes, moment, number } from "../../format.ts";
+import { bytes, counted, moment, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Dialog, Empty, Head, States, Table, useActions } from "../../parts.tsx";
 
@@ -33,8 +33,8 @@ const isList = (each: Structure): each is ListInfo => each.kind === "list";
 const MOST_ROUNDS = 200;
 
 function partsOf(each: Structure): string {
-  if (isList(each)) return `${number(each.lanes)} lanes of pieces of ${number(each.pieceSize)}`;
-  return `${number(each.shards)} by hash, or ${number(each.shardSize)} numbers each, behind ${each.tags} tags`;
+  if (isList(each)) return `${counted(each.lanes, "lane")} of pieces of ${number(each.pieceSize)}`;
+  return `${number(each.shards)} by hash, or ${number(each.shardSize)} numbers each, behind ${counted(each.tags, "tag")}`;
 }
 
 function stateOf(each: Structure) {
@@ -182,7 +182,7 @@ function FleetPart({ fleet }: { fleet: Fleet }) {
   return (
     <>
       <p className="note">
-        {`${fleet.name}: layout ${fleet.version} of ${moment(fleet.changedAt)}, ${fleet.processes.length} processes`}
+        {`${fleet.name}: layout ${fleet.version} of ${moment(fleet.changedAt)}, ${counted(fleet.processes.length, "process", "processes")}`}
         {behind > 0 && `, ${behind} of them behind`}
       </p>
       <Table

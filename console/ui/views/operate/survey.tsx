@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { FolderRow, SurveyProgress } from "../../../src/operate/survey.ts";
 import { act, type Failure, get } from "../../api.ts";
-import { bytes, duration, number } from "../../format.ts";
+import { bytes, counted, duration, number } from "../../format.ts";
 import { usePoints } from "../../live.ts";
 
 const POLL_MS = 300;
@@ -118,7 +118,7 @@ export function useFolders(survey: SurveyProgress | null, paths: readonly string
 }
 
 /** How far a scan is, or what it has found. */
-export function ScanBar({ survey, what }: { survey: Surveyed; what: string }) {
+export function ScanBar({ survey, what }: { survey: Surveyed; what: readonly [one: string, many: string] }) {
   const { progress, error, isRunning, again, stop } = survey;
   if (error !== null) {
     return (
@@ -151,7 +151,7 @@ export function ScanBar({ survey, what }: { survey: Surveyed; what: string }) {
         : ` · stopped at ${number(done)} of ${number(total)}`;
   return (
     <div className="scan-bar" role="status">
-      <span>{`${number(matched)} ${what}, ${bytes(size)}${until}`}</span>
+      <span>{`${counted(matched, ...what)}, ${bytes(size)}${until}`}</span>
       {endedAt !== null && Date.now() - endedAt > OLD_MS && <span>{`${duration(Date.now() - endedAt)} ago`}</span>}
       <button type="button" className="small" onClick={again}>
         Scan again

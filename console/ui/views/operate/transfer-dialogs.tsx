@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { ExportState, ImportState } from "../../../src/operate/transfer.ts";
 import { act, Failure } from "../../api.ts";
 import { endpoint } from "../../base.ts";
-import { bytes, number } from "../../format.ts";
+import { bytes, counted, number } from "../../format.ts";
 import { Dialog, Table, toast } from "../../parts.tsx";
 import { TaskBar, useTask } from "../../task.tsx";
 import type { ChosenKeys } from "./bulk-dialog.tsx";
@@ -72,7 +72,7 @@ export function ExportDialog({ selection, text, close }: { selection: ChosenKeys
         <FormatField format={format} choose={setFormat} />
         {task !== null && isRunning && (
           <TaskBar
-            label={`${number(task.keys)} keys, ${bytes(task.bytes)}`}
+            label={`${counted(task.keys, "key")}, ${bytes(task.bytes)}`}
             done={task.done}
             total={task.total}
             stop={stop}
@@ -80,7 +80,8 @@ export function ExportDialog({ selection, text, close }: { selection: ChosenKeys
         )}
         {task !== null && !isRunning && (
           <p role="status">
-            {task.state === "done" ? "Exported" : "Stopped after"} {`${number(task.keys)} keys, ${bytes(task.bytes)}.`}
+            {task.state === "done" ? "Exported" : "Stopped after"}{" "}
+            {`${counted(task.keys, "key")}, ${bytes(task.bytes)}.`}
             {task.leftOut > 0 && ` ${number(task.leftOut)} larger than 64 MB are left out.`}
             {task.state === "failed" && <span className="bad">{` ${task.error}`}</span>}
           </p>

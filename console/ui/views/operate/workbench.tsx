@@ -19,7 +19,7 @@ import type { Value } from "../../../src/values.ts";
 import { ActButton } from "../../acting.tsx";
 import { useAddress } from "../../address.ts";
 import { act, type Failure, get } from "../../api.ts";
-import { micros, splitWords } from "../../format.ts";
+import { counted, micros, splitWords } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Confirm, Dialog, Empty, Head, type Question } from "../../parts.tsx";
 import { commandAt, type Editor, type Language, openEditor } from "./editor.ts";
@@ -113,11 +113,11 @@ function useRunner() {
       const body = { commands, ...(confirm && { confirm }) };
       const answer = await act<{ outcomes: Outcome[]; micros: number }>("POST", "/api/workbench/pipeline", body);
       for (const [nth, outcome] of answer.outcomes.entries()) add({ line: lines[nth]!.text, ...outcome });
-      setSummary(`${lines.length} commands in one round trip, ${micros(answer.micros)}`);
+      setSummary(`${counted(lines.length, "command")} in one round trip, ${micros(answer.micros)}`);
     } catch (failure) {
       if ((failure as Failure).code === "CONFIRM" && !confirm) {
         void ask(failure as Failure, () => runTogether(lines, true));
-      } else add({ line: `${lines.length} commands`, error: (failure as Failure).message });
+      } else add({ line: counted(lines.length, "command"), error: (failure as Failure).message });
     }
   };
 

@@ -1,7 +1,7 @@
 /** Everything that components keep in the store, from the registry of names: kinds, the names of one kind, and one of them. */
 import { IconComponents } from "@tabler/icons-react";
 import { useAddress } from "../../../address.ts";
-import { number } from "../../../format.ts";
+import { counted, number } from "../../../format.ts";
 import { useLoad } from "../../../load.ts";
 import { Empty, Head, States, Table } from "../../../parts.tsx";
 import { CellView, Fill } from "./figures.tsx";
@@ -130,7 +130,7 @@ function Kinds() {
   );
   return (
     <>
-      <Head title="All components" note={loaded.data && `${loaded.data.kinds.length} kinds in use`} />
+      <Head title="All components" note={loaded.data && `${counted(loaded.data.kinds.length, "kind")} in use`} />
       <States of={loaded}>
         {({ kinds, layouts }) =>
           kinds.length === 0 ? (

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
-import { number } from "../../../format.ts";
+import { counted, number } from "../../../format.ts";
 import { useLoad } from "../../../load.ts";
 import { Empty, Head, States, Table, toast, useActions } from "../../../parts.tsx";
 import { Messages } from "./messages.tsx";
@@ -72,7 +72,8 @@ export function PubSub() {
       <Head
         title="Pub/sub"
         note={
-          loaded.data && `${number(loaded.data.channels.length)} channels, ${number(loaded.data.patterns)} patterns`
+          loaded.data &&
+          `${counted(loaded.data.channels.length, "channel")}, ${counted(loaded.data.patterns, "pattern")}`
         }
       />
       <form

@@ -3,7 +3,7 @@ import { IconClockBolt } from "@tabler/icons-react";
 import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
-import { micros, number } from "../../../format.ts";
+import { counted, micros, number } from "../../../format.ts";
 import { useLoad } from "../../../load.ts";
 import { When } from "../../../moments.tsx";
 import { Empty, Head, States, Table, useActions } from "../../../parts.tsx";
@@ -114,7 +114,7 @@ export function SlowLog() {
             return (
               <Empty title="Nothing was slow." icon={IconClockBolt} action={<a href="#/config">Open configuration</a>}>
                 {entries.length > 0
-                  ? `${number(entries.length)} entries are of this console itself, and left out. `
+                  ? `${counted(entries.length, "entry is", "entries are")} of this console itself, and left out. `
                   : "The limit is slowlog-log-slower-than, in microseconds."}
               </Empty>
             );

@@ -14,7 +14,7 @@ import type { ReactNode } from "react";
 import { ActButton } from "../../../acting.tsx";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
-import { duration, moment, number } from "../../../format.ts";
+import { counted, duration, moment, number } from "../../../format.ts";
 import { useLoad } from "../../../load.ts";
 import { When } from "../../../moments.tsx";
 import { Head, States, useActions } from "../../../parts.tsx";
@@ -226,7 +226,7 @@ function Contents({ story }: { story: Story }) {
         </>
       )}
       <h2>
-        Log <span className="dim">{log.length === 0 ? "nothing was logged" : `${log.length} lines`}</span>
+        Log <span className="dim">{log.length === 0 ? "nothing was logged" : counted(log.length, "line")}</span>
       </h2>
       {log.length > 0 && <pre className="log">{log.join("\n")}</pre>}
     </>

@@ -92,8 +92,9 @@ const VISIT_OPTIONS = defineOptions<{ readonly at?: Date }>("UniqueVisitors.visi
  * (await visitors.countDays(today, today)).visitors; // → 2
  * @example
  * const visitors = new UniqueVisitors(db, "site");
- * await visitors.visit("session-1", { at: new Date("2026-11-15") });
- * await visitors.delete("2026-11-15");
+ * const day = await visitors.today();
+ * await visitors.visit("session-1", { at: new Date(day) });
+ * await visitors.delete(day);
  * await visitors.list(); // → { items: […], cursor: null }
  */
 export class UniqueVisitors {

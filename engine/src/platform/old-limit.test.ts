@@ -23,11 +23,11 @@ describe("what of the heap's limit is for objects that stay", () => {
     ["--max-old-space-size=100 --max-old-space-size=300", 492, NODE_24, undefined, 300],
     ["--max-semi-space-size=4 --max-old-space-size=300", 312, NODE_24, undefined, 300],
     ["--max-semi-space-size=4", 4108, NODE_24, undefined, 4096],
-    ["--max_semi_space_size 16", 4144, NODE_24, undefined, 4096],
+    ["--max_semi_space_size=16", 4144, NODE_24, undefined, 4096],
     // A worker thread's limits, where no flag says otherwise.
     ["", 392, NODE_24, 192, 200],
     ["", 212, NODE_24, 12, 200],
-    // Where the flag is not what V8 went by.
+    // Made up: flags that V8 does not go by, or that only begin like ours.
     ["--max-old-space-size=0", 4288, NODE_24, undefined, 4096],
     ["--max-old-space-size=9000", 4144, NODE_20, undefined, 4096],
     ["--max-old-space-size-percentage=50", 4288, NODE_24, undefined, 4096],

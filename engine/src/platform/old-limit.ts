@@ -19,7 +19,7 @@ export interface HeapStart {
 }
 
 const megabytesOf = (flags: string, name: string): number | undefined => {
-  const found = [...flags.matchAll(new RegExp(`--${name.replaceAll("-", "[-_]")}[= ](\\d+)`, "g"))].at(-1);
+  const found = [...flags.matchAll(new RegExp(`--${name.replaceAll("-", "[-_]")}=(\\d+)`, "g"))].at(-1);
   return found && Number(found[1]);
 };
 
